@@ -389,7 +389,7 @@ NAMES: dict[str, dict[str, dict[str, str]]] = {
     "plots": {
         "Pictures by name": {
             "plots.densities": "density", "plots.draws": "trace rank autocorrelation",
-            "plots.latent": "mixture scree loadings topics dendrogram",
+            "plots.latent": "mixture scree loadings topics dendrogram steps",
         },
     },
     "graphs": {

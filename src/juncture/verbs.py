@@ -344,7 +344,8 @@ def fit(
         variables whose columns, if there are any, are not used. `missing` is a marker of missing values, such as "?" or
         -999, or a list of markers. `fixed` names children whose conditionals are kept. `point` is "mean" or "mode" of
         the posterior. `on_unseen` is "uniform" or "error", for configurations of the parents that no row has. `engine`
-        is the engine of the E-step, as `method` in `infer`.
+        is the engine of the E-step, as `method` in `infer`. Where EM learns, `history=True` keeps the model of each
+        step in `fitted.history`.
 
     Returns
     -------

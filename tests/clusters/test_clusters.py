@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 
 import numpy as np
 import pytest
@@ -54,6 +54,27 @@ def test_the_distortion_never_rises_and_ends_where_scikit_learn_ends(seed):
     for cluster in range(4):
         assert found.centers[cluster] == pytest.approx(rows[found.labels == cluster].mean(axis=0))
     assert np.array_equal(found.predict(rows), found.labels)
+
+
+@given(seed=SEEDS)
+def test_the_steps_of_k_means_are_kept(seed):
+    """S0-058: rows go to the nearest center, centers to the mean of their rows; at the end Σ z (x - μ) = 0."""
+    rows = random_rows(seed, 40)
+    found = jt.clusters.k_means(rows, 4, start=rows[:4], history=True)
+    steps = found.history
+    assert [step.distortion for step in steps] == list(found.trace.values)
+    assert np.array_equal(steps[0].centers, rows[:4])
+    for before, after in pairwise(steps):
+        distances = ((rows[:, None] - before.centers) ** 2).sum(axis=2)
+        assert np.array_equal(before.labels, distances.argmin(axis=1))
+        assert before.distortion == pytest.approx(distances.min(axis=1).sum())
+        for cluster in np.unique(before.labels):
+            assert after.centers[cluster] == pytest.approx(rows[before.labels == cluster].mean(axis=0))
+    gradient = [(rows - center)[steps[-1].labels == at].sum(axis=0) for at, center in enumerate(steps[-1].centers)]
+    assert np.array(gradient) == pytest.approx(np.zeros((4, rows.shape[1])), abs=1e-9)
+    assert steps[-1].centers == pytest.approx(found.centers)
+    with pytest.raises(jt.JunctureError, match="kept no steps"):
+        _ = jt.clusters.k_means(rows, 4, start=rows[:4]).history
 
 
 def test_a_bad_start_is_arbitrarily_bad():

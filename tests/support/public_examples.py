@@ -368,6 +368,12 @@ CALLS: dict[str, list[dict[str, Any]]] = (
         "scree": [{"components": jt.clusters.principal_components([[0.0, 1.0], [1.0, 0.5], [2.0, 4.0]], 1)}],
         "topics": [{"model": jt.LatentDirichletAllocation.standard(2, 2)}],
         "loadings": [{"model": jt.FactorAnalysis.standard(2, 1)}],
+        "steps": [
+            {
+                "fitted": jt.clusters.k_means([[0.0, 1.0], [1.0, 3.0], [9.0, 2.0]], 2, rng=0, history=True),
+                "data": [[0.0, 1.0], [1.0, 3.0], [9.0, 2.0]],
+            }
+        ],
         "dendrogram": [{"tree": jt.clusters.hierarchical_clusters([[0.0], [1.0], [9.0]])}],
         "choose_dimension": [{"data": [[0.0, 1.0], [1.0, 0.5], [2.0, 4.0], [1.0, 1.0]]}],
         "RestrictedBoltzmannMachine.gibbs": [{"v": X}],

@@ -9,7 +9,7 @@ import numpy as np
 from juncture.base.values import number_of, read_only
 from juncture.data.feature_names import NamedFeatures
 from juncture.data.rows import Rows, check_complete
-from juncture.errors import InvalidData
+from juncture.errors import InvalidData, Unsupported
 from juncture.numerics.iteration import Trace
 
 
@@ -39,6 +39,16 @@ class Clusters(NamedFeatures):
     def __init__(self, labels: Any, centers: Any, distortion: float, trace: Trace, seed: int | None = None) -> None:
         arrays = {"labels": read_only(labels, np.int64), "centers": read_only(centers)}
         self._set(**arrays, distortion=float(distortion), trace=trace, seed=seed)
+
+    @property
+    def history(self) -> tuple[Clusters, ...]:
+        """The clusters at the start and after each step, one for each value of the trace, with `history=True`.
+
+        The rows are those nearest to the centers of the step, of which the next centers are the means.
+        """
+        if self.trace.models is None:
+            raise Unsupported("these clusters kept no steps: take k_means with history=True")
+        return tuple(step._named(self.feature_names) for step in self.trace.models)
 
     @property
     def num_columns(self) -> int | None:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from juncture.base.checks import check_array, check_count, check_number
+from juncture.base.checks import check_array, check_count, check_flag, check_number
 from juncture.base.options import as_generator, as_seed
 from juncture.base.values import Value, number_of, read_only
 from juncture.clusters.clusters import Clusters, squared_distances
@@ -24,7 +24,14 @@ from juncture.numerics.iteration import Trace
 
 
 def k_means(
-    data: Any, num_clusters: int, *, start: Any = "k-means++", weights: Any = None, restarts: int = 9, rng: Any = None
+    data: Any,
+    num_clusters: int,
+    *,
+    start: Any = "k-means++",
+    weights: Any = None,
+    restarts: int = 9,
+    rng: Any = None,
+    history: bool = False,
 ) -> Clusters:
     """Clusters of complete rows around means: the best of several starts.
 
@@ -42,6 +49,8 @@ def k_means(
         The number of further starts; the clusters with the smallest distortion are kept.
     rng
         A seed or a `numpy.random.Generator`, for starts.
+    history
+        Whether `clusters.history` keeps the clusters at the start and after each step, of the start that was best.
 
     Returns
     -------
@@ -58,13 +67,14 @@ def k_means(
     number = check_count(num_clusters, "num_clusters", least=1)
     if number > len(table):
         raise InvalidData(f"there are {number_of(len(table), 'row')}, fewer than the {number} clusters")
+    keeps = check_flag(history, "history")
     if not isinstance(start, str):
-        return best_of(table, heavy, [as_centers(start, number, table.shape[1])])._named(names)
+        return best_of(table, heavy, [as_centers(start, number, table.shape[1])], history=keeps)._named(names)
     count = 1 + check_count(restarts, "restarts")
     seed = as_seed(rng)
     generator = as_generator(seed)
     starts = [draw_centers(table, heavy, number, start, generator) for _ in range(count)]
-    return best_of(table, heavy, starts, seed)._named(names)
+    return best_of(table, heavy, starts, seed, history=keeps)._named(names)
 
 
 def as_rows(rows: Any, weights: Any) -> tuple[np.ndarray, np.ndarray, Names | None]:
@@ -100,7 +110,9 @@ def draw_centers(
     return np.asarray(centers)
 
 
-def best_of(table: np.ndarray, weights: np.ndarray, starts: list[np.ndarray], seed: int | None = None) -> Clusters:
+def best_of(
+    table: np.ndarray, weights: np.ndarray, starts: list[np.ndarray], seed: int | None = None, *, history: bool = False
+) -> Clusters:
     """The clusters of the smallest distortion that scikit-learn reaches from these starts, and their course."""
     cluster = import_cluster()
     with warnings.catch_warnings():
@@ -111,7 +123,8 @@ def best_of(table: np.ndarray, weights: np.ndarray, starts: list[np.ndarray], se
         ]
     best = min(range(len(found)), key=lambda at: found[at].inertia_)
     steps = replay(table, weights, starts[best])
-    trace = Trace(tuple(steps.distortions), True, "the clusters no longer change")
+    kept = tuple(clusters_of(steps, number) for number in range(len(steps.distortions))) if history else None
+    trace = Trace(tuple(steps.distortions), True, "the clusters no longer change", kept)
     centers = found[best].cluster_centers_
     distances = squared_distances(table, centers)
     return Clusters(distances.argmin(axis=1), centers, weights @ distances.min(axis=1), trace, seed)
@@ -148,13 +161,15 @@ def import_cluster() -> Any:
 def replay(table: np.ndarray, weights: np.ndarray, centers: np.ndarray) -> Steps:
     """The steps of K-means from given centers, with the distortion after each."""
     distortions: list[float] = []
+    path: list[tuple[np.ndarray, np.ndarray]] = []
     labels = np.full(len(table), -1)
     while True:
         distances = squared_distances(table, centers)
         moved = distances.argmin(axis=1)
         distortions.append(float(weights @ distances.min(axis=1)))
+        path.append((moved, centers))
         if np.array_equal(moved, labels) or (len(distortions) > 2 and distortions[-1] >= distortions[-2]):
-            return Steps(moved, centers, distortions)
+            return Steps(moved, centers, distortions, path)
         labels = moved
         centers = cluster_means(table, weights, labels, distances, centers)
 
@@ -165,6 +180,16 @@ class Steps(NamedTuple):
     labels: np.ndarray
     centers: np.ndarray
     distortions: list[float]
+    path: list[tuple[np.ndarray, np.ndarray]]  # the labels and the centers of each step
+
+
+def clusters_of(steps: Steps, number: int) -> Clusters:
+    """The clusters after so many steps."""
+    labels, centers = steps.path[number]
+    values = tuple(steps.distortions[: number + 1])
+    is_last = number + 1 == len(steps.distortions)
+    reason = "the clusters no longer change" if is_last else f"after {number_of(number, 'step')}"
+    return Clusters(labels, centers, values[-1], Trace(values, is_last, reason))
 
 
 def cluster_means(

@@ -63,6 +63,24 @@ class Fit(Value, Generic[M]):
         return copy
 
     @property
+    def history(self) -> tuple[M, ...]:
+        """The model at the start and after each step, one for each value of the trace, where `fit` had `history=True`.
+
+        >>> import juncture as jt
+        >>> start = jt.Mixture([0.5, 0.5], [jt.Gaussian(1.0, 1.0), jt.Gaussian(8.0, 1.0)])
+        >>> fitted = jt.fit(start, [0.1, 0.3, 0.2, 9.1, 9.2, 9.0], history=True)
+        >>> fitted.history[0] == start, len(fitted.history) == len(fitted.trace.values)
+        (True, True)
+        """
+        models = self.trace.models
+        if models is None and self.trace.num_steps < 1:
+            models = (self.model,)  # which was learned without steps
+        if models is None:
+            raise Unsupported("this fit kept no models of its steps: learn by EM with history=True")
+        names = getattr(self.model, "feature_names", None)
+        return models if names is None else tuple(model._named(names) for model in models)
+
+    @property
     def standard_errors(self) -> Any:
         """The standard errors of what was learned: of a network for each child an array in the shape of its table.
 

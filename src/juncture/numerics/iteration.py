@@ -51,11 +51,14 @@ class Trace(Shown):
         Whether the algorithm converged.
     reason
         Why the algorithm stopped.
+    models
+        What was kept at the start and after each step, one for each value, such as models; None where nothing was.
     """
 
     values: tuple[float, ...]
     converged: bool
     reason: str
+    models: tuple[Any, ...] | None = None
 
     @property
     def num_steps(self) -> int:
@@ -80,6 +83,7 @@ def iterate(
     progress: ProgressCallback | None = None,
     is_monotone: bool = True,
     patience: int | None = None,
+    keep: Callable[[State], Any] | None = None,
 ) -> tuple[State, Trace]:
     """Step until the algorithm converges, and return the last state with the trace.
 
@@ -100,26 +104,35 @@ def iterate(
     patience
         For an objective that is an estimate, which falls and rises by chance: the algorithm also converges when the
         objective has not risen above all earlier ones in so many steps.
+    keep
+        What the trace keeps of the first state and of that after each step.
     """
     measure = (
         ChangeMeasure(algorithm) if isinstance(algorithm, FixedPoint) else ObjectiveMeasure(algorithm, is_monotone)
     )
     state = algorithm.init()
     values = [measure.first(state)]
+    kept = None if keep is None else [keep(state)]
+
+    def ended(converged: bool, reason: str) -> Trace:
+        return Trace(tuple(values), converged, reason, None if kept is None else tuple(kept[: len(values)]))
+
     try:
         while len(values) <= max_steps:
             moved = algorithm.step(state)
             values.append(measure.next(state, moved, values))
             state = moved
+            if kept is not None and keep is not None:
+                kept.append(keep(state))
             if progress is not None:
                 progress(len(values) - 1, values[-1])
             if measure.is_small(values, tolerance):
-                return state, Trace(tuple(values), True, measure.reason.format(tolerance))
+                return state, ended(True, measure.reason.format(tolerance))
             if patience is not None and has_stalled(values, patience):
-                return state, Trace(tuple(values), True, f"the objective has not risen in {patience} steps")
+                return state, ended(True, f"the objective has not risen in {patience} steps")
     except KeyboardInterrupt:
-        return state, Trace(tuple(values), False, f"{INTERRUPTED} {len(values) - 1}")
-    return state, Trace(tuple(values), False, f"stopped after {number_of(max_steps, 'step')} without converging")
+        return state, ended(False, f"{INTERRUPTED} {len(values) - 1}")
+    return state, ended(False, f"stopped after {number_of(max_steps, 'step')} without converging")
 
 
 @dataclass(frozen=True)

@@ -6,4 +6,5 @@ from juncture.plots.latent import dendrogram as dendrogram
 from juncture.plots.latent import loadings as loadings
 from juncture.plots.latent import mixture as mixture
 from juncture.plots.latent import scree as scree
+from juncture.plots.latent import steps as steps
 from juncture.plots.latent import topics as topics

@@ -9,16 +9,21 @@ import numpy as np
 
 from juncture.base.checks import check_count, check_iterable, check_kind
 from juncture.base.dispatch import register
+from juncture.clusters.clusters import Clusters
 from juncture.clusters.hierarchy import Dendrogram
 from juncture.components.gaussian import GaussianEmissions
+from juncture.components.mixture import Mixture
+from juncture.data.rows import Rows
 from juncture.drawing.pictures import plot
 from juncture.errors import InvalidData, MissingExtra, Unsupported
 from juncture.latent.factor_analysis.model import LinearFactors
 from juncture.latent.factor_analysis.principal_components import PrincipalComponents
 from juncture.latent.mixtures.beliefs import MixtureBeliefs
 from juncture.latent.topics.model import LatentDirichletAllocation
+from juncture.learning.fit import Fit
 from juncture.plots.draws import draw_panels
-from juncture.plots.panels import as_axes
+from juncture.plots.panels import as_axes, new_panels
+from juncture.verbs import infer
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -108,6 +113,65 @@ def draw_ellipses(components: GaussianEmissions, pair: list[int], colors: np.nda
 
 
 register(plot, MixtureBeliefs, mixture)
+
+
+def steps(fitted: Any, data: Any, columns: tuple[int, int] = (0, 1), most: int = 6, axes: Any = None) -> np.ndarray:
+    """Draw the steps of EM of a mixture, or of K-means: a panel with the rows in their colours for each of some steps.
+
+    Of many steps the first, the last and those at equal ratios between are drawn. A panel says the number of its step
+    and the objective or the distortion.
+
+    Parameters
+    ----------
+    fitted
+        The `Fit` of a mixture of Gaussian vectors, or `Clusters` of K-means, with `history=True`.
+    data
+        The rows that it was learned from.
+    columns
+        The two coordinates to draw.
+    most
+        The largest number of panels.
+    axes
+        The axes of matplotlib to draw in, at least two; by default those of a new figure.
+
+    Returns
+    -------
+    numpy.ndarray
+        The axes that were drawn in.
+
+    Examples
+    --------
+    >>> import juncture as jt, numpy as np
+    >>> rows = np.random.default_rng(0).normal(size=(40, 2)) * [3.0, 1.0]
+    >>> axes = jt.plots.steps(jt.clusters.k_means(rows, 2, start=rows[:2], history=True), rows)
+    >>> axes[0].get_title().startswith("start: ")
+    True
+    """
+    if not isinstance(fitted, Clusters | Fit) or (isinstance(fitted, Fit) and not isinstance(fitted.model, Mixture)):
+        raise Unsupported(
+            f"jt.plots.steps draws the fit of a mixture, or the clusters of K-means; got {type(fitted).__name__}"
+        )
+    kept, values = fitted.history, fitted.trace.values
+    given = None if axes is None else [as_axes(ax) for ax in np.atleast_1d(np.asarray(axes, dtype=object)).reshape(-1)]
+    number = min(check_count(most if given is None else len(given), "most", least=2), len(kept))
+    chosen = np.unique(np.round(np.geomspace(1, len(kept), number)).astype(int)) - 1
+    panels = new_panels(len(chosen)) if given is None else np.array(given[: len(chosen)], dtype=object)
+    for ax, step in zip(panels, chosen.tolist(), strict=True):
+        if isinstance(fitted, Clusters):
+            draw_clusters(kept[step], data, columns, ax)
+        else:
+            mixture(infer(kept[step], data), columns, ax=ax)
+        ax.set_title(f"step {step}: {values[step]:.6g}" if step else f"start: {values[0]:.6g}")
+    return panels
+
+
+def draw_clusters(clusters: Clusters, data: Any, columns: Any, ax: Axes) -> None:
+    """The rows in the colours of their clusters, and the centers as crosses."""
+    pair = check_columns(columns, clusters.centers.shape[1])
+    colors, rows = component_colors(clusters.num_clusters), Rows.of(data, clusters.feature_names).matrix()
+    ax.scatter(*rows[:, pair].T, c=colors[clusters.labels], s=12, linewidths=0)
+    ax.scatter(*clusters.centers[:, pair].T, c=colors, marker="X", s=90, edgecolors="black")
+    ax.set(xlabel=f"x{pair[0]}", ylabel=f"x{pair[1]}")
 
 
 def scree(components: PrincipalComponents, ax: Any = None) -> Axes:

@@ -185,7 +185,7 @@ def test_blocks_and_m_steps_are_checked():
     ],
 )
 def test_problem_5_2(start, first, limit, log_prob):
-    """S4-186: one observation 2.75 of N(kθ, ½), k = 1 or 2, each with probability ½; EM ends at either maximum."""
+    """S4-185, S4-186: one observation 2.75 of N(kθ, ½), k = 1 or 2, each at ½ each; EM ends at either maximum."""
 
     def tied(theta):
         return jt.Mixture([0.5, 0.5], [jt.Gaussian(theta, 0.5), jt.Gaussian(2 * theta, 0.5)])
@@ -200,6 +200,10 @@ def test_problem_5_2(start, first, limit, log_prob):
     assert found.model[0].mean == pytest.approx(limit, abs=1e-6)
     assert found.log_likelihood == pytest.approx(log_prob, abs=1e-11)
     assert (np.diff(found.trace.values) >= -1e-15).all()
+    steps = jt.fit(tied(start), [2.75], method=jt.ExpectationMaximization(1e-15, 10_000, m_step=m_step, history=True))
+    means = [model[0].mean for model in steps.history]
+    assert (means[0], means[1], means[-1]) == pytest.approx((start, first, limit), abs=1e-6)
+    assert [jt.log_prob(model, 2.75) for model in steps.history] == pytest.approx(list(steps.trace.values), rel=1e-12)
 
 
 def test_complete_rows_take_an_m_step_of_ones_own_too():

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
-from juncture.learning.em.contract import Vectorized
+from juncture.learning.em.contract import Bounded, Vectorized
 from juncture.learning.em.expectation_maximization import em_steps
 from juncture.numerics.iteration import has_fallen
 from support.em_problems import PROBLEMS
@@ -95,6 +95,52 @@ def test_ctrl_c_keeps_the_best_so_far(kind):
         state, trace = learner.run(problem, interrupt)
     assert trace.is_interrupted
     assert state.objective >= trace.values[0]
+
+
+@kinds
+def test_the_kept_models_have_the_objectives_of_the_trace(kind):
+    """S4-185: of the start and of each step, from plain, accelerated and incremental EM."""
+    problem, _ = make(kind, 3)
+    options = [{}, *[{"acceleration": "squarem"}] * isinstance(problem, Vectorized)]
+    options += [{"num_blocks": 2}] * isinstance(problem, Bounded)
+    for each in options:
+        _, trace = jt.ExpectationMaximization(max_steps=3, history=True, **each).run_from(problem.start(), problem)
+        assert len(trace.models) == len(trace.values) >= 2
+        again = [em_steps(problem, model).init().objective for model in trace.models]
+        if "num_blocks" in each:  # the bound that incremental EM raises is below the objective of the model
+            assert all(high >= low - 1e-9 * abs(low) for high, low in zip(again, trace.values, strict=True))
+            continue
+        assert again == pytest.approx(list(trace.values), rel=1e-12)
+
+
+def test_a_problem_5_1_by_its_steps():
+    """S4-185: Σ = 10 I, means that are rows: the log-likelihood of each kept model is that of the trace."""
+    rng = np.random.default_rng(0)
+    rows = np.concatenate([2 * rng.normal(size=(60, 3)), rng.normal([4.0, 3.0, 0.0], size=(40, 3))])
+    start = jt.Mixture([0.5, 0.5], [jt.MultivariateGaussian(rows[at], 10 * np.eye(3)) for at in (3, 80)])
+    fitted = jt.fit(start, dict(zip("xyz", rows.T, strict=True)), history=True)
+    assert fitted.history[0].components == start.components
+    assert fitted.history[-1] == fitted.model
+    assert {model.feature_names for model in fitted.history} == {("x", "y", "z")}
+    kept = [float(np.sum(model.log_prob(rows))) for model in fitted.history]
+    assert kept == pytest.approx(list(fitted.trace.values), rel=1e-12)
+    with pytest.raises(jt.JunctureError, match="kept no models"):
+        _ = jt.fit(start, rows).history
+
+
+def test_restarts_keep_the_steps_of_the_best_start():
+    rows = np.concatenate([np.random.default_rng(seed).normal(4 * seed, 1.0, 40) for seed in range(3)])
+    start = jt.Mixture([0.2, 0.3, 0.5], jt.Gaussian([0.0, 0.1, 0.2], 1.0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", jt.errors.NotConvergedWarning)
+        fitted = jt.fit(start, rows, restarts=3, max_steps=30, history=True, rng=0)
+    kept = [float(np.sum(model.log_prob(rows))) for model in fitted.history]
+    assert kept == pytest.approx(list(fitted.trace.values), rel=1e-12)
+
+
+def test_complete_rows_are_learned_without_steps():
+    fitted = jt.fit(jt.DirectedGraph.parse("a -> b"), {"a": [0, 1, 1], "b": [0, 1, 0]}, history=True)
+    assert fitted.history == (fitted.model,)
 
 
 def test_an_engine_that_draws_runs_the_model_of_each_step():

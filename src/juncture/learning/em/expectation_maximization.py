@@ -7,11 +7,11 @@ from them (M-step). The log-likelihood, with a prior plus the log prior, never f
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, Protocol, runtime_checkable
 
-from juncture.base.checks import check_choice, check_count, shown
+from juncture.base.checks import check_choice, check_count, check_flag, shown
 from juncture.base.options import Options, resolve
 from juncture.errors import InvalidData, NotConvergedWarning, Unsupported, hint, warn_user
 from juncture.learning.em.contract import AsksEngine, Bounded, EMProblem, EMState, Model, Statistics, Vectorized
@@ -70,6 +70,8 @@ class ExpectationMaximization(Options):
     engine
         Of networks, the engine of the E-step: a name or an engine, as `method` in `infer`. Where it draws at random
         every step has the same random numbers.
+    history
+        Whether `fitted.history` keeps the model at the start and after each step, of the start that was best.
 
     Examples
     --------
@@ -90,8 +92,10 @@ class ExpectationMaximization(Options):
     num_blocks: int | None = None
     m_step: MStep | None = None
     engine: Any = "auto"
+    history: bool = False
 
     def __post_init__(self) -> None:
+        check_flag(self.history, "history")
         check_stopping_rule(self.tolerance, self.max_steps)
         check_count(self.restarts, "restarts")
         check_choice(self.acceleration, (None, "squarem"), "the acceleration of EM")
@@ -137,6 +141,7 @@ class ExpectationMaximization(Options):
             progress=progress,
             is_monotone=not is_random,
             patience=PATIENCE if is_random else None,
+            keep=model_of if self.history else None,
         )
         return steps.finish(found), trace
 
@@ -153,7 +158,7 @@ class ExpectationMaximization(Options):
                 if progress is not None:
                     progress(number, best[0].objective)
         except KeyboardInterrupt:
-            return best[0], Trace(best[1].values, False, f"{INTERRUPTED} {best[1].num_steps}")
+            return best[0], replace(best[1], converged=False, reason=f"{INTERRUPTED} {best[1].num_steps}")
         return best
 
     def _better(
@@ -166,10 +171,14 @@ class ExpectationMaximization(Options):
         try:
             found = self.run_from(problem.another_start(), problem, progress)
         except KeyboardInterrupt:
-            found = best[0], Trace(best[1].values, False, f"{INTERRUPTED} {best[1].num_steps}")
+            found = best[0], replace(best[1], converged=False, reason=f"{INTERRUPTED} {best[1].num_steps}")
         if found[1].is_interrupted and found[0].objective < best[0].objective:
-            return best[0], Trace(best[1].values, False, found[1].reason)
+            return best[0], replace(best[1], converged=False, reason=found[1].reason)
         return found if found[0].objective > best[0].objective or found[1].is_interrupted else best
+
+
+def model_of(state: EMState[Any, Any]) -> Any:
+    return state.model
 
 
 @runtime_checkable
