@@ -219,6 +219,7 @@ NAMES: dict[str, dict[str, dict[str, str]]] = {
         "Clusters": {
             "clusters.means": "k_means choose_num_clusters ClusterChoice", "clusters.medoids": "k_medoids",
             "clusters.clusters": "Clusters", "clusters.hierarchy": "hierarchical_clusters Dendrogram",
+            "clusters.discriminative": "discriminative_clusters DiscriminativeClusters",
         },
         "Components of mixtures": {
             "latent.mixtures.number_of_components": "choose_components ComponentChoice",

@@ -45,6 +45,10 @@ def clusters():
     return [jt.clusters.k_means(rows, 2, start=rows[:2]) for rows in (ROWS, OTHERS)]
 
 
+def discriminative_clusters():
+    return [jt.clusters.discriminative_clusters(rows, 2, start=rows[:2]) for rows in (ROWS, OTHERS)]
+
+
 def cluster_choices():
     return [jt.clusters.choose_num_clusters(rows, 2, penalty=1.0, restarts=0, rng=0) for rows in (ROWS, OTHERS)]
 
@@ -91,6 +95,7 @@ KINDS = [
     principal_components,
     dimension_choices,
     clusters,
+    discriminative_clusters,
     cluster_choices,
     dendrograms,
 ]

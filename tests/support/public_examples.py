@@ -368,6 +368,9 @@ CALLS: dict[str, list[dict[str, Any]]] = (
         "scree": [{"components": jt.clusters.principal_components([[0.0, 1.0], [1.0, 0.5], [2.0, 4.0]], 1)}],
         "topics": [{"model": jt.LatentDirichletAllocation.standard(2, 2)}],
         "loadings": [{"model": jt.FactorAnalysis.standard(2, 1)}],
+        "discriminative_clusters": [{"data": [[0.0], [1.0], [9.0]], "num_clusters": 2, "restarts": 0}],
+        "DiscriminativeClusters.predict": [{"rows": [[0.0]]}],
+        "DiscriminativeClusters.predict_proba": [{"rows": [[0.0]]}],
         "steps": [
             {
                 "fitted": jt.clusters.k_means([[0.0, 1.0], [1.0, 3.0], [9.0, 2.0]], 2, rng=0, history=True),

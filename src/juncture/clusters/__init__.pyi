@@ -1,4 +1,6 @@
 from juncture.clusters.clusters import Clusters as Clusters
+from juncture.clusters.discriminative import DiscriminativeClusters as DiscriminativeClusters
+from juncture.clusters.discriminative import discriminative_clusters as discriminative_clusters
 from juncture.clusters.hierarchy import Dendrogram as Dendrogram
 from juncture.clusters.hierarchy import hierarchical_clusters as hierarchical_clusters
 from juncture.clusters.means import ClusterChoice as ClusterChoice

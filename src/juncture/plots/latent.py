@@ -169,8 +169,10 @@ def draw_clusters(clusters: Clusters, data: Any, columns: Any, ax: Axes) -> None
     """The rows in the colours of their clusters, and the centers as crosses."""
     pair = check_columns(columns, clusters.centers.shape[1])
     colors, rows = component_colors(clusters.num_clusters), Rows.of(data, clusters.feature_names).matrix()
-    ax.scatter(*rows[:, pair].T, c=colors[clusters.labels], s=12, linewidths=0)
-    ax.scatter(*clusters.centers[:, pair].T, c=colors, marker="X", s=90, edgecolors="black")
+    x, y = rows[:, pair].T
+    ax.scatter(x, y, c=colors[clusters.labels], s=12, linewidths=0)
+    x, y = clusters.centers[:, pair].T
+    ax.scatter(x, y, c=colors, marker="X", s=90, edgecolors="black")
     ax.set(xlabel=f"x{pair[0]}", ylabel=f"x{pair[1]}")
 
 
