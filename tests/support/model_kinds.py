@@ -268,10 +268,11 @@ def unmixing_problem(rng: np.random.Generator) -> tuple[Any, list[Any]]:
 
 
 def sparse_problem(rng: np.random.Generator) -> tuple[Any, list[Any]]:
-    rows, weights = np.array(jt.sample(independent_factors().model, 40, rng=rng).to_pandas()), rng.uniform(0.5, 2.0, 40)
-    rows[::7, rng.integers(3)] = np.nan
-    template = jt.IndependentFactors.standard(3, 2, [jt.StudentT(8.0), bent_density()])
-    problem = FactorsProblem(template, lambda: iter([(rows, weights)]), "random", rng)
+    template = jt.IndependentFactors.standard(6, 1, bent_density())
+    true = jt.IndependentFactors(rng.uniform(1.0, 2.0, (6, 1)), rng.normal(size=6), 1.0, template.sources)
+    rows, weights = np.array(jt.sample(true, 40, rng=rng).to_pandas()), rng.uniform(0.5, 2.0, 40)
+    rows[::7, rng.integers(6)] = np.nan
+    problem = FactorsProblem(template, lambda: iter([(rows, weights)]), "data", rng)
     return problem, [(rows[:15], weights[:15]), (rows[15:], weights[15:])]
 
 

@@ -188,6 +188,33 @@ def test_sparse_factors_are_found_where_factor_analysis_knows_them_up_to_a_rotat
     assert np.abs(dense.model.loadings - true.loadings).max() > 0.3
 
 
+def test_what_is_learned_is_a_maximum_with_holes_and_weights():
+    """EM ends where the weighted log-likelihood of what is seen has no slope, by central differences."""
+    rng = np.random.default_rng(3)
+    true = jt.IndependentFactors(rng.uniform(1.0, 2.0, (4, 1)), np.ones(4), 1.0, jt.StudentT(3.0))
+    rows, weights = np.array(jt.sample(true, 150, rng=rng).to_pandas()), rng.uniform(0.5, 2.0, 150)
+    rows[rng.random(rows.shape) < 0.1] = np.nan
+    start = jt.IndependentFactors.standard(4, 1, jt.StudentT(3.0))
+    fitted = jt.fit(start, rows, weights=weights, tolerance=1e-13, acceleration="squarem")
+    model = fitted.model
+
+    def total(loadings, mean, noise):
+        return float(weights @ jt.log_prob(jt.IndependentFactors(loadings, mean, noise, jt.StudentT(3.0)), rows))
+
+    assert fitted.log_likelihood == pytest.approx(total(model.loadings, model.mean, model.noise), rel=1e-12)
+    for at in range(4):
+        step = 1e-4 * np.eye(4)[at]
+        slopes = [
+            total(model.loadings + step[:, None], model.mean, model.noise)
+            - total(model.loadings - step[:, None], model.mean, model.noise),
+            total(model.loadings, model.mean + step, model.noise)
+            - total(model.loadings, model.mean - step, model.noise),
+            total(model.loadings, model.mean, model.noise + step)
+            - total(model.loadings, model.mean, model.noise - step),
+        ]
+        assert np.array(slopes) / 2e-4 == pytest.approx(np.zeros(3), abs=2e-2)
+
+
 # --- what is said ----------------------------------------------------------------------------------------------------
 def test_sources_of_two_values_are_found_and_rotations_of_gaussian_ones_are_said():
     """Parts of the densities would shrink to points; the prior keeps them from it."""
