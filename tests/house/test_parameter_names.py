@@ -38,6 +38,7 @@ KEPT = {  # (parameter, function) → what the word means there
             "Dataset.with_seed", "Sequence.with_seed", "structure.SearchResult.with_seed", "structure.EdgeStrengths",
             "sampling.Draws.with_seed", "sampling.AnnealedEstimate", "sampling.HeldOutScore",
             "sampling.ParticleBeliefs", "clusters.ClusterChoice", "clusters.Clusters", "clusters.ComponentChoice",
+            "clusters.DiscriminativeClusters",
             "supervised.GeneralizedLinearFit", "supervised.DecisionFit", "supervised.PerceptronFit",
             "results.Beliefs", "results.BoltzmannBeliefs", "results.DeepBeliefs", "results.EncodedBeliefs",
             "results.Fit",
