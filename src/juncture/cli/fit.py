@@ -61,7 +61,7 @@ Tolerance = Annotated[
         "--tolerance",
         parser=real_number(0),
         metavar="NUMBER",
-        help="EM stops when a step improves the objective by less than this fraction of it.",
+        help="EM stops when a step improves the objective by less than this fraction of its rise since the start.",
     ),
 ]
 Restarts = Annotated[

@@ -58,7 +58,7 @@ class GenerativeEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     _: KW_ONLY
     class_prior: Any = None
     estimate: str = "point"
-    tol: float = 1e-8
+    tol: float = 1e-7
     max_iter: int = 1000
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

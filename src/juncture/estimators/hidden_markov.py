@@ -59,7 +59,7 @@ class HiddenMarkovEstimator(DensityMixin, BaseEstimator):  # type: ignore[misc]
     prior: Any = None
     fixed: Any = ()
     restarts: int = 0
-    tolerance: float = 1e-8
+    tolerance: float = 1e-7
     max_steps: int = 1000
     decoder: str = "viterbi"
     random_state: Any = 0

@@ -28,7 +28,7 @@ class LikelihoodGradient(Options):
     epochs
         The number of passes over the rows.
     tolerance
-        Learning also ends when an epoch moves the log-likelihood by less than this share of it.
+        Learning also ends when an epoch moves the log-likelihood by less than this share of its rise since the start.
     penalty
         A number, or `jt.L2(strength)`: ½ strength Σ w² is subtracted from the mean log-likelihood of a row, so that
         weights are pulled to 0.

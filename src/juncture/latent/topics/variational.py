@@ -36,8 +36,8 @@ class VariationalBayes(Options):
     Parameters
     ----------
     tolerance
-        When a step gains less than this share of the bound, the ascent ends: 1e-10 by default for the shares of given
-        topics, and 1e-6 where topics are learned.
+        When a step gains less than this share of what the bound rose, the ascent ends: 1e-10 by default for the shares
+        of given topics, and 1e-6 where topics are learned.
     max_steps
         The largest number of steps, after which a warning says so: by default 1000, and 200 where topics are learned.
 

@@ -50,8 +50,12 @@ class ExpectationMaximization(Options):
     Parameters
     ----------
     tolerance
-        EM ends when a step gains less than `tolerance` times the size of the objective. Where the engine of the
-        E-step draws at random, the objective is an estimate: EM also ends when it has not risen in 10 steps.
+        EM ends when a step gains less than `tolerance` times what the objective rose since the start (or less than
+        `tolerance` itself, if it rose by less than 1). The default is 1e-7, because steps of EM shrink slowly: where
+        each gains 0.99 of the step before, a last step of 1e-7 leaves 1e-5 of the rise to gain, while a stricter rule
+        takes more steps for changes far below the standard errors. Take 1e-10 for many digits, with
+        `acceleration="squarem"`. Where the engine of the E-step draws at random, the objective is an estimate: EM
+        also ends when it has not risen in 10 steps.
     max_steps
         The largest number of steps from each start.
     restarts
@@ -85,7 +89,7 @@ class ExpectationMaximization(Options):
     Mixture(0.5 · Gaussian(mean=1.0, variance=1.0) + 0.5 · Gaussian(mean=8.0, variance=1.0))
     """
 
-    tolerance: float = 1e-8
+    tolerance: float = 1e-7
     max_steps: int = 1000
     restarts: int = 0
     acceleration: Acceleration = None

@@ -133,7 +133,7 @@ class EvidenceMaximization(Options):
     Parameters
     ----------
     tolerance
-        Steps end when the log-evidence changes by less, relative to its size.
+        Steps end when the log-evidence changes by less, relative to what it changed since the start, or to 1.
     max_steps
         The largest number of steps, after which a warning says so.
     standardize
