@@ -24,6 +24,8 @@ from support.markov_chain_examples import (
     transitions,
 )
 
+SEEDS = st.integers(0, 2**31)
+
 # --- stationary distributions ----------------------------------------------------------------------------------------
 
 
@@ -166,8 +168,45 @@ def test_metropolis_and_gibbs_have_their_target():
         chain = MarkovChain(transition)
         assert chain.stationary == pytest.approx(target, rel=1e-12)
         assert chain.is_reversible is is_reversible
-    swapped = MarkovChain(metropolis(np.array([1 / 3, 2 / 3]), np.array(SWAP)))
-    assert swapped.transition == pytest.approx(np.array(ONE_ZERO))
+    swapped = MarkovChain.metropolis([1, 2], SWAP)  # S0-299
+    assert swapped.transition == pytest.approx(np.array(ONE_ZERO), rel=1e-14)
+    uniform = MarkovChain.metropolis([1, 1], SWAP)  # S0-300: accepts all, and goes round
+    assert uniform.transition.tolist() == SWAP
+    assert uniform.period() == 2
+
+
+@given(positive_chains(), SEEDS)
+def test_metropolis_chains_by_single_entries(proposal, seed):
+    """S0-298, S0-299, S0-301, S3-074: entry by entry; detailed balance; a symmetric T needs only min(1, π(z)/π(x))."""
+    rng = np.random.default_rng(seed)
+    target = rng.uniform(0.1, 2.0, proposal.num_states)
+    chain = MarkovChain.metropolis(target, proposal, 0)
+    assert chain.transition == pytest.approx(metropolis(target / target.sum(), proposal.matrix), abs=1e-14)
+    assert chain.satisfies_detailed_balance(target / target.sum())
+    assert chain.distribution_at(0)[0] == 1
+    symmetric = np.full((len(target),) * 2, 1 / len(target))
+    plain = np.minimum(1, target / target[:, np.newaxis]) / len(target)
+    off = ~np.eye(len(target), dtype=bool)
+    assert MarkovChain.metropolis(target, symmetric).transition[off] == pytest.approx(plain[off], rel=1e-12)
+
+
+def test_metropolis_chains_with_numbers_of_their_own():
+    """S3-074: π = (¼, ¾) and T = ½ give S = [[½, ½], [1/6, 5/6]]; S0-300: what leads one way only is refused."""
+    half = [[0.5, 0.5], [0.5, 0.5]]
+    chain = MarkovChain.metropolis([0.25, 0.75], MarkovChain(half, states=["tails", "heads"]))
+    assert chain.transition == pytest.approx(np.array([[1 / 2, 1 / 2], [1 / 6, 5 / 6]]), rel=1e-14)
+    assert chain.states == ("tails", "heads")
+    assert chain.stationary == pytest.approx([0.25, 0.75], rel=1e-14)
+    assert MarkovChain.metropolis([10.0**-300, 10.0**300], half).transition == pytest.approx(
+        np.array([[0.5, 0.5], [0.0, 1.0]])
+    )
+    lazy = (np.eye(3) + ROTATION) / 2
+    with pytest.raises(InvalidData, match="leads from state 'a' to state 'b' and never back"):
+        MarkovChain.metropolis([1, 1, 1], lazy, states=list("abc"))
+    with pytest.raises(InvalidModel, match="positive in every state; in 1 it is 0"):
+        MarkovChain.metropolis([1, 0], half)
+    with pytest.raises(InvalidModel, match="one entry per state"):
+        MarkovChain.metropolis([1, 1, 1], half)
 
 
 def test_the_second_eigenvalue_of_a_round_of_gibbs():

@@ -19,7 +19,7 @@ from juncture.factors.conditional import Conditional
 from juncture.factors.factor import Factor
 from juncture.factors.printed_tables import table_html
 from juncture.networks.bayesian_network import BayesianNetwork
-from juncture.numerics.stable import as_probabilities
+from juncture.numerics.stable import as_numbers, as_probabilities
 from juncture.runtime.memory import check_steps_fit, check_table_fits
 from juncture.sequences.markov_chains import evolution
 from juncture.sequences.markov_chains.evolution import (
@@ -312,6 +312,54 @@ class MarkovChain(ChainQuestions):
         )
         initial = np.full((size,) * order, float(size) ** -order)
         return cls(np.full((size,) * (order + 1), 1.0 / size), initial, states=variable.labels, order=order)
+
+    @classmethod
+    def metropolis(
+        cls,
+        target: Any,
+        proposal: Any,
+        initial: Any = None,
+        *,
+        states: Iterable[State] | ChainLabels | int | None = None,
+    ) -> MarkovChain:
+        """Return the exact chain of Metropolis-Hastings: S(x, z) = T(x, z) min(1, π(z) T(z, x) / (π(x) T(x, z))).
+
+        What is refused stays where it is. Detailed balance holds, so that the target is stationary; it is the limit
+        where the chain `is_regular`.
+
+        Parameters
+        ----------
+        target
+            π up to a constant: a positive number for each state.
+        proposal
+            T: a transition table, or a Markov chain, whose states the chain then has. What it proposes, it must be able
+            to propose back.
+        initial
+            The distribution of the first state, or that state.
+        states
+            The labels of the states, or their number; by default 0, 1, …, or those of the proposal.
+
+        Examples
+        --------
+        >>> chain = MarkovChain.metropolis([1, 3], [[0.5, 0.5], [0.5, 0.5]])
+        >>> chain.matrix.round(4).tolist(), chain.stationary.round(4).tolist()
+        ([[0.5, 0.5], [0.1667, 0.8333]], [0.25, 0.75])
+        """
+        from juncture.inference.sampling.markov_chains.transition_matrix import accept
+
+        if isinstance(proposal, MarkovChain):
+            states = proposal.labels if states is None else states
+            proposal = proposal.matrix
+        proposed = cls(proposal, states=states)
+        weights = as_numbers(target, (proposed.num_states,), name="the target", axes="one entry per state")
+        if not weights.min() > 0:
+            never = proposed.labels.at(np.flatnonzero(weights <= 0)[:1])[0]
+            raise InvalidModel(
+                f"the target of Metropolis-Hastings is positive in every state; in {never!r} it is"
+                f" {weights.min():g}: leave such states out"
+            )
+        matrix = accept(proposed.matrix, np.log(weights), proposed.states)
+        return cls(matrix, initial, states=proposed.labels)
 
     @property
     def states(self) -> tuple[Label, ...]:

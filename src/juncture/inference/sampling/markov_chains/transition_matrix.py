@@ -8,6 +8,7 @@ several blocks does not in general.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
@@ -158,24 +159,24 @@ def block_kernel(move: BlockTransition, block: Block, codes: np.ndarray) -> np.n
     return accept(proposed, logs)
 
 
-def accept(proposed: np.ndarray, logs: np.ndarray) -> np.ndarray:
+def accept(proposed: np.ndarray, logs: np.ndarray, labels: Sequence[Any] | None = None) -> np.ndarray:
     """S(x, z) = T(x, z) min(1, π(z) T(z, x) / (π(x) T(x, z))) for z ≠ x; the rest stays."""
-    check_both_ways(proposed)
+    check_both_ways(proposed, labels)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = logs - logs[:, np.newaxis] + np.log(proposed.T) - np.log(proposed)
     matrix = np.where(proposed > 0, proposed * np.exp(np.minimum(0.0, np.nan_to_num(ratios))), 0.0)
     np.fill_diagonal(matrix, 0.0)
-    np.fill_diagonal(matrix, 1.0 - matrix.sum(axis=1))
+    np.fill_diagonal(matrix, np.maximum(1.0 - matrix.sum(axis=1), 0.0))
     return matrix
 
 
-def check_both_ways(proposed: np.ndarray) -> None:
+def check_both_ways(proposed: np.ndarray, labels: Sequence[Any] | None = None) -> None:
     """Raise `InvalidData` where T(x, z) > 0 but T(z, x) = 0."""
     one_way = np.argwhere((proposed > 0) & (proposed.T == 0))
     if len(one_way):
+        here, there = one_way[0].tolist() if labels is None else [labels[code] for code in one_way[0]]
         raise InvalidData(
-            f"the proposal leads from state {one_way[0][0]} to state {one_way[0][1]} and never back: T(x, z) > 0 needs"
-            " T(z, x) > 0"
+            f"the proposal leads from state {here!r} to state {there!r} and never back: T(x, z) > 0 needs T(z, x) > 0"
         )
 
 
