@@ -110,6 +110,47 @@ def test_composition_fails_for_xor_and_intersection_for_copies():
     assert not copies.is_independent("x", ["y", "z"])
 
 
+# --- exchangeability -------------------------------------------------------------------------------------------------
+
+
+def test_the_urn_is_exchangeable_and_a_chain_is_not():
+    """S0-327, S0-328, S0-354: independent draws, Pólya's urn and draws without replacement; not a Markov chain."""
+    draws = [Variable(f"x{step}", 2) for step in range(4)]
+
+    def urn(added):
+        """Two black balls and three white ones; each ball is put back with so many more of its colour, or kept out."""
+        table = np.zeros((2,) * 4)
+        for sequence in product(range(2), repeat=4):
+            balls, probability = np.array([3.0, 2.0]), 1.0
+            for ball in sequence:
+                probability *= max(balls[ball], 0.0) / balls.sum()
+                balls[ball] += added
+            table[sequence] = probability
+        return Factor(draws, table)
+
+    for added in (-1, 0, 1):  # without replacement; independent; Pólya's
+        assert urn(added).is_exchangeable()
+        assert urn(added).is_independent("x0", "x1") is (added == 0)
+    chain = joint_of(jt.MarkovChain([[0.9, 0.1], [0.2, 0.8]], [2 / 3, 1 / 3]).to_bayesian_network(3))
+    assert chain.is_exchangeable(["state0", "state1"])  # of a stationary chain with detailed balance
+    assert not chain.is_exchangeable()
+
+
+@forall(SEEDS)
+def test_exchangeable_means_the_same_in_every_order(seed):
+    """S0-327: by all permutations of the axes; the tolerance is that of the largest difference."""
+    rng = np.random.default_rng(seed)
+    table = rng.dirichlet(np.ones(27)).reshape(3, 3, 3)
+    variables = [Variable(name, list("uvw")) for name in "abc"]
+    gap = max(np.abs(table - table.transpose(order)).max() for order in permutations(range(3)))
+    assert Factor(variables, table).is_exchangeable(tolerance=1.000001 * gap)
+    assert not Factor(variables, table).is_exchangeable(tolerance=0.999999 * gap)
+    mixed = sum(table.transpose(order) for order in permutations(range(3)))
+    assert Factor(variables, mixed).is_exchangeable()
+    with pytest.raises(InvalidModel, match="the same states; a, d have not"):
+        Factor([variables[0], Variable("d", 3)], table[0]).is_exchangeable()
+
+
 # --- tolerance and bad input -----------------------------------------------------------------------------------------
 
 
@@ -136,10 +177,15 @@ def test_the_total_does_not_matter_and_bad_names_are_refused():
 
 
 def test_explaining_away():
-    """S1-060, S2-128, S4-202: battery and fuel become dependent once the gauge, or what follows from it, is seen."""
+    """S1-060, S2-128, S4-202: battery and fuel become dependent once the gauge, or what follows from it, is seen.
+
+    I(B; F | G) = 0.0070548 nats, and I(B; F) = 0.
+    """
     fuel = joint_of(jt.example("fuel"))
     assert fuel.is_independent("B", "F")
     assert not fuel.is_independent("B", "F", "G")
+    assert jt.information.mutual_information(fuel, "B", "F", "G") == pytest.approx(0.0070548, abs=5e-8)
+    assert jt.information.mutual_information(fuel, "B", "F") == pytest.approx(0.0, abs=1e-15)
     student = joint_of(jt.example("student"))
     assert student.is_independent("D", "I")
     assert not student.is_independent("D", "I", "L")

@@ -272,6 +272,21 @@ class Factor(Value):
         names = check_iterable(self.scope.names if groups is None else groups, "groups")
         return measure_dependence(self, names, given) <= check_number(tolerance, "tolerance", least=0)
 
+    def is_exchangeable(self, names: Names | None = None, *, tolerance: float = TOLERANCE) -> bool:
+        """Whether the distribution of these variables (of all, by default) is the same in any order of them.
+
+        No two probabilities of the same states in two orders may differ by more than the tolerance.
+
+        >>> tosses = [Variable(name, 2) for name in ("first", "second")]
+        >>> Factor(tosses, [[0.4, 0.1], [0.1, 0.4]]).is_exchangeable()
+        True
+        """
+        limit = check_number(tolerance, "tolerance", least=0)
+        table = self.normalize().marginal(*(self.scope.names if names is None else unique_names(names)))
+        if len({variable.labels for variable in table.scope}) > 1:
+            raise InvalidModel(f"exchangeable variables have the same states; {', '.join(table.scope.names)} have not")
+        return measure_order(table.values) <= limit
+
     # --- leaving the library ---------------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[Any, float]:
@@ -336,6 +351,18 @@ def measure_dependence(joint: Factor, groups: Sequence[Names], given: Names = ()
     totals = rows.reshape(len(rows), -1).sum(axis=1)
     conditionals = (rows[totals > 0].T / totals[totals > 0]).T
     return float(np.abs(conditionals - product_of_margins(conditionals, [len(part) for part in parts])).max())
+
+
+def measure_order(table: np.ndarray) -> float:
+    """The largest difference of two entries whose positions are the same numbers in two orders."""
+    if table.ndim < 2:
+        return 0.0
+    positions = np.sort(np.indices(table.shape).reshape(table.ndim, -1), axis=0)
+    ordered = np.ravel_multi_index(tuple(positions), table.shape)
+    largest, smallest = np.zeros(table.size), np.full(table.size, np.inf)
+    np.maximum.at(largest, ordered, table.ravel())
+    np.minimum.at(smallest, ordered, table.ravel())
+    return float((largest - smallest)[ordered].max())
 
 
 def product_of_margins(rows: np.ndarray, lengths: Sequence[int]) -> np.ndarray:
