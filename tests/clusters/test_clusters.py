@@ -174,6 +174,20 @@ def test_distances_may_be_given():
     assert given_table.heights == pytest.approx(jt.clusters.hierarchical_clusters(rows, linkage="average").heights)
 
 
+def test_purity_is_the_share_of_the_class_of_most_rows_of_a_cluster():
+    """S4-151: 1 for perfect clusters, whatever their names; the share of the largest class for a single cluster."""
+    rows, classes = np.repeat([[0.0], [50.0], [99.0]], [6, 5, 4], axis=0), np.repeat(["b", "a", "c"], [6, 5, 4])
+    assert jt.clusters.k_means(rows, 3, rng=0).purity(classes) == 1.0
+    assert jt.clusters.k_means(rows, 1, rng=0).purity(classes) == pytest.approx(6 / 15)
+    pair = jt.clusters.k_medoids(np.abs(rows - rows.T), 2)  # one cluster holds two of the values
+    together = [classes[pair.labels == label] for label in range(2)]
+    expected = sum(max(np.unique(part, return_counts=True)[1]) for part in together) / 15
+    assert pair.purity(classes) == pytest.approx(expected)
+    assert expected < 1
+    with pytest.raises(jt.errors.InvalidData, match="a class for each of the 15 rows"):
+        pair.purity(classes[:3])
+
+
 def test_mistakes_are_explained():
     rows = random_rows(0)
     with pytest.raises(jt.errors.InvalidData, match="fewer than the 9 clusters"):

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from juncture.base.checks import shown
 from juncture.base.values import number_of, read_only
 from juncture.data.feature_names import NamedFeatures
 from juncture.data.rows import Rows, check_complete
@@ -74,9 +75,45 @@ class Clusters(NamedFeatures):
         check_complete(table, "clusters", "fit a Mixture of Gaussians")
         return squared_distances(table, self.centers).argmin(axis=1)
 
+    def purity(self, classes: Any) -> float:
+        """The share of rows whose class is the most frequent one among the rows of the same cluster.
+
+        Parameters
+        ----------
+        classes
+            The true class of each row, of any kind.
+
+        Returns
+        -------
+        float
+            1 where each cluster has rows of one class only.
+
+        Examples
+        --------
+        >>> import juncture as jt
+        >>> found = jt.clusters.k_means([[0.0], [1.0], [8.0], [9.0]], 2, rng=0)
+        >>> found.purity(["low", "low", "high", "high"]), found.purity(["low", "low", "low", "high"])
+        (1.0, 0.75)
+        """
+        return purity_of(self.labels, classes)
+
     def __repr__(self) -> str:
         rows, clusters = number_of(len(self.labels), "row"), number_of(self.num_clusters, "cluster")
         return f"Clusters({rows} in {clusters}, distortion {self.distortion:.6g})"
+
+
+def purity_of(assigned: np.ndarray, classes: Any) -> float:
+    """Σ over the clusters of the number of rows of their most frequent class, over the number of rows."""
+    try:
+        truth = np.asarray(classes)
+        own = np.unique(truth, return_inverse=True)[1]
+    except (TypeError, ValueError):
+        truth = np.empty(())
+    if truth.shape != assigned.shape or not len(assigned):
+        raise InvalidData(f"purity needs a class for each of the {len(assigned)} rows; got {shown(classes)}")
+    table = np.zeros((int(assigned.max()) + 1, int(own.max()) + 1))
+    np.add.at(table, (assigned, own.reshape(-1)), 1)
+    return float(table.max(axis=1).sum() / len(assigned))
 
 
 def squared_distances(rows: np.ndarray, centers: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from juncture.base.checks import check_count, shown
+from juncture.base.checks import check_count
 from juncture.base.options import as_generator
 from juncture.base.values import Value, number_of, read_only
 from juncture.components.categorical import CategoricalEmissions
@@ -19,7 +19,7 @@ from juncture.components.independent import IndependentEmissions
 from juncture.components.mixture import Mixture
 from juncture.data.dataset import Dataset
 from juncture.drawing.shares import ShareDiagram
-from juncture.errors import InvalidData, Unsupported
+from juncture.errors import Unsupported
 from juncture.factors.factor import Factor
 from juncture.families.vectors.block_matrices import block
 from juncture.inference.engines.contract import EXACT, Diagnostics, OneVariable
@@ -131,6 +131,8 @@ class MixtureBeliefs(OneVariable):
         float
             From 0 to 1; 1 if each component holds rows of one class.
         """
+        from juncture.clusters.clusters import purity_of
+
         return purity_of(self.log_joint.argmax(axis=1), classes)
 
     @property
@@ -279,17 +281,3 @@ def outlier_scores(model: Mixture, rows: np.ndarray, log_probs: np.ndarray, num_
 
 def draw_components(model: Mixture, number: int, rng: np.random.Generator) -> np.ndarray:
     return rng.choice(model.num_components, number, p=model.weights / model.weights.sum())
-
-
-def purity_of(assigned: np.ndarray, classes: Any) -> float:
-    """Σ over the clusters of the number of rows of their most frequent class, over the number of rows."""
-    try:
-        truth = np.asarray(classes)
-        own = np.unique(truth, return_inverse=True)[1]
-    except (TypeError, ValueError):
-        truth = np.empty(())
-    if truth.shape != assigned.shape or not len(assigned):
-        raise InvalidData(f"purity needs a class for each of the {len(assigned)} rows; got {shown(classes)}")
-    table = np.zeros((int(assigned.max()) + 1, int(own.max()) + 1))
-    np.add.at(table, (assigned, own.reshape(-1)), 1)
-    return float(table.max(axis=1).sum() / len(assigned))
