@@ -178,7 +178,7 @@ NAMES: dict[str, dict[str, dict[str, str]]] = {
             "inference.sampling.one_dimension": "inverse_transform rejection_sample slice_sample",
         },
         "Estimates": {
-            "inference.sampling.monte_carlo": "monte_carlo importance_estimate",
+            "inference.sampling.monte_carlo": "monte_carlo importance_estimate importance_variance_bound",
             "inference.sampling.markov_chains.annealed": "annealed_importance_sampling AnnealedEstimate",
             "latent.topics.log_prob": "left_to_right HeldOutScore",
         },

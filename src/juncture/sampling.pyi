@@ -12,6 +12,7 @@ from juncture.inference.sampling.markov_chains.tempering import ParallelTemperin
 from juncture.inference.sampling.markov_chains.transition_matrix import TransitionMatrix as TransitionMatrix
 from juncture.inference.sampling.markov_chains.transition_matrix import transition_matrix as transition_matrix
 from juncture.inference.sampling.monte_carlo import importance_estimate as importance_estimate
+from juncture.inference.sampling.monte_carlo import importance_variance_bound as importance_variance_bound
 from juncture.inference.sampling.monte_carlo import monte_carlo as monte_carlo
 from juncture.inference.sampling.one_dimension import inverse_transform as inverse_transform
 from juncture.inference.sampling.one_dimension import rejection_sample as rejection_sample

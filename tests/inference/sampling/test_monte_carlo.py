@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
@@ -110,3 +111,23 @@ def test_slices_of_two_humps():
     assert draws["x"].mean() == pytest.approx(1.0, abs=0.15)
     with pytest.raises(jt.errors.InvalidData, match="where log_density is finite"):
         jt.sampling.slice_sample(lambda x: np.where(x > 0, -x, -np.inf), -1.0, 10)
+
+
+def test_the_bound_of_the_variance():
+    """S0-286, S3-054, S3-055: (M²/n) ∫ p²/q, 4/3 · M²/n for the two coins; above the variance of each function."""
+    bound = jt.sampling.importance_variance_bound
+    p, q = np.array([0.5, 0.5]), np.array([0.25, 0.75])
+    assert bound(p, q, 1.0, 1) == pytest.approx(4 / 3, rel=1e-12)
+    assert bound(p, q, 3.0, 100) == pytest.approx(9 / 100 * 4 / 3, rel=1e-12)
+    assert bound(p, q, 0.0, 100) == 0.0
+    variances = []
+    for f in product(np.linspace(-3, 3, 25), repeat=2):
+        terms = np.array(f) * p / q
+        variances.append(q @ (terms - q @ terms) ** 2)
+    assert max(variances) <= bound(p, q, 3.0, 1)
+    assert max(variances) == pytest.approx(bound(p, q, 3.0, 1))  # f = (3, -3), whose mean is 0, attains it
+    gaussian = [bound(jt.Gaussian(0.0, 1.0), jt.Gaussian(0.0, variance), 1.0, 1) for variance in (2.0, 0.5, 0.25)]
+    assert gaussian == pytest.approx([1.1547005, np.inf, np.inf], abs=5e-8)
+    assert bound([0.5, 0.5], [1.0, 0.0], 1.0, 10) == np.inf
+    with pytest.raises(jt.errors.InvalidData, match="largest"):
+        bound(p, q, -1.0, 1)
