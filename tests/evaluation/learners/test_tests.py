@@ -28,16 +28,97 @@ def test_the_worked_test_of_the_source():
     assert test.statistic == pytest.approx(2.980346, abs=5e-7)
     assert test.p_value == pytest.approx(0.0154409, abs=5e-8)
     assert test.is_significant()
+    assert test.critical_value(0.05) == pytest.approx(2.262, abs=5e-4)
     assert test.difference - test.low == pytest.approx(2.262157 * 0.0154344, abs=1e-6)
 
 
+TABLE_OF_T = """
+1  3.078  6.314 12.706 31.821 63.657
+2  1.886  2.920  4.303  6.965  9.925
+3  1.638  2.353  3.182  4.541  5.841
+4  1.533  2.132  2.776  3.747  4.604
+5  1.476  2.015  2.571  3.365  4.032
+6  1.440  1.943  2.447  3.143  3.707
+7  1.415  1.895  2.365  2.998  3.499
+8  1.397  1.860  2.306  2.896  3.355
+9  1.383  1.833  2.262  2.821  3.250
+10  1.372  1.812  2.228  2.764  3.169
+11  1.363  1.796  2.201  2.718  3.106
+12  1.356  1.782  2.179  2.681  3.055
+13  1.350  1.771  2.160  2.650  3.012
+14  1.345  1.761  2.145  2.624  2.977
+15  1.341  1.753  2.131  2.602  2.947
+16  1.337  1.746  2.120  2.583  2.921
+17  1.333  1.740  2.110  2.567  2.898
+18  1.330  1.734  2.101  2.552  2.878
+19  1.328  1.729  2.093  2.539  2.861
+20  1.325  1.725  2.086  2.528  2.845
+21  1.323  1.721  2.080  2.518  2.831
+22  1.321  1.717  2.074  2.508  2.819
+23  1.319  1.714  2.069  2.500  2.807
+24  1.318  1.711  2.064  2.492  2.797
+25  1.316  1.708  2.060  2.485  2.787
+26  1.315  1.706  2.056  2.479  2.779
+27  1.314  1.703  2.052  2.473  2.771
+28  1.313  1.701  2.048  2.467  2.763
+29  1.311  1.699  2.045  2.462  2.756
+30  1.310  1.697  2.042  2.457  2.750
+32  1.309  1.694  2.037  2.449  2.738
+34  1.307  1.691  2.032  2.441  2.728
+36  1.306  1.688  2.028  2.434  2.719
+38  1.304  1.686  2.024  2.429  2.712
+∞  1.282  1.645  1.960  2.326  2.576
+"""  # degrees of freedom, then t of .100, .050, .025, .010 and .005
+HALF_A_DIGIT = 0.0005 + 1e-12
+
+
 def test_the_table_of_t():
-    """S2-210, S2-213: critical values by the half-width of the interval, df 1, 5, 9, 20 and 30 at .025."""
-    for degrees, critical in [(1, 12.706), (5, 2.571), (9, 2.262), (20, 2.086), (30, 2.042)]:
+    """S2-210, S2-213: all 175 entries, one-sided and two-sided; at .025 also the half-width of the interval."""
+    lines = [line.split() for line in TABLE_OF_T.strip().splitlines()]
+    assert sum(len(entries) for _, *entries in lines) == 175
+    for name, *entries in lines:
+        degrees = 10**5 if name == "∞" else int(name)
         draws = np.random.default_rng(degrees).normal(size=degrees + 1)
-        test = evaluation.paired_t_test(draws, np.zeros(degrees + 1))
         error = draws.std(ddof=1) / np.sqrt(degrees + 1)
-        assert (test.high - test.difference) / error == pytest.approx(critical, abs=5e-4)
+        greater, less, both = (
+            evaluation.paired_t_test(draws, np.zeros(degrees + 1), alternative=alternative)
+            for alternative in ("greater", "less", "two-sided")
+        )
+        for level, entry in zip((0.1, 0.05, 0.025, 0.01, 0.005), entries, strict=True):
+            assert greater.critical_value(level) == pytest.approx(float(entry), abs=HALF_A_DIGIT)
+            assert less.critical_value(level) == -greater.critical_value(level)
+            assert both.critical_value(2 * level) == greater.critical_value(level)
+        assert (both.high - both.difference) / error == pytest.approx(float(entries[2]), abs=HALF_A_DIGIT)
+
+
+def significant_by_value(test, level):
+    value = test.critical_value(level)
+    if test.null == "binomial" or test.alternative == "less":
+        return test.statistic <= value
+    return (abs(test.statistic) if test.alternative == "two-sided" and test.null == "t" else test.statistic) >= value
+
+
+@given(st.integers(0, 2**31), st.sampled_from([0.01, 0.05, 0.1, 0.3]))
+def test_a_p_value_below_the_level_is_a_statistic_in_the_critical_region(seed, level):
+    """S2-208: for all tests with a table of critical values."""
+    rng = np.random.default_rng(seed)
+    a, b = rng.normal(0.7, 1.0, 10), rng.normal(0.0, 1.0, 10)
+    right_a, right_b = rng.random(40) < 0.8, rng.random(40) < 0.5
+    tests = [evaluation.paired_t_test(a, b, alternative=side) for side in ("two-sided", "greater", "less")]
+    tests += [evaluation.corrected_t_test(a, b, 0.1)]
+    tests += [evaluation.five_by_two_test(a.reshape(5, 2), b.reshape(5, 2), kind=kind) for kind in ("F", "t")]
+    tests += [evaluation.mcnemar_test(right_a, right_b, exact=exact) for exact in (True, False)]
+    for test in tests:
+        assert significant_by_value(test, level) == test.is_significant(level)
+
+
+def test_critical_values_at_the_ends():
+    """Five discordant examples are never significant at .05 (2 / 2^5), six are where all are on one side."""
+    right = np.ones(6, dtype=bool)
+    assert evaluation.mcnemar_test(right[:5], ~right[:5]).critical_value() == -1
+    assert evaluation.mcnemar_test(right, ~right).critical_value() == 0
+    with pytest.raises(jt.errors.Unsupported, match="compare its p-value with the level"):
+        evaluation.wilcoxon_test(A, B).critical_value()
 
 
 @given(SCORES, st.sampled_from(["two-sided", "greater", "less"]))

@@ -15,7 +15,7 @@ from scipy import special
 
 from juncture.base.checks import check_array, check_choice, check_flag, check_number
 from juncture.base.shown import Shown
-from juncture.errors import InvalidData
+from juncture.errors import InvalidData, Unsupported
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,6 +41,11 @@ class TestResult(Shown):
         "two-sided", "greater" or "less".
     confidence
         The confidence of the interval.
+    null
+        The distribution of the statistic where there is no difference: "t", "F", "chi-squared" or "binomial" (with
+        chance ½), or empty where it has no table.
+    degrees
+        The degrees of freedom of that distribution, or the number of trials.
     """
 
     __test__ = False  # pytest takes no class of this name for tests
@@ -53,10 +58,38 @@ class TestResult(Shown):
     high: float
     alternative: str = "two-sided"
     confidence: float = 0.95
+    null: str = ""
+    degrees: tuple[float, ...] = ()
 
     def is_significant(self, level: float = 0.05) -> bool:
         """Whether the p-value is at most the level; that it is not proves nothing."""
         return self.p_value <= check_number(level, "the level", above=0, below=1)
+
+    def critical_value(self, level: float = 0.05) -> float:
+        """Return the value from which on the statistic is significant at a level: t_α, or t_{α/2} of a two-sided test.
+
+        Of a two-sided t-test it is that of |T|, and of the alternative "less" T must not lie above it. Of the exact
+        McNemar test it is the largest count that is significant, -1 where none is.
+
+        Parameters
+        ----------
+        level
+            α, by default 0.05.
+
+        Returns
+        -------
+        float
+
+        Examples
+        --------
+        >>> a, b = [0.81, 0.82, 0.84, 0.78, 0.85], [0.80, 0.77, 0.70, 0.83, 0.80]
+        >>> round(paired_t_test(a, b).critical_value(), 3)
+        2.776
+        """
+        alpha = check_number(level, "the level", above=0, below=1)
+        if not self.null:
+            raise Unsupported(f"{self.name} has no table of critical values here: compare its p-value with the level")
+        return critical_value(self.null, self.degrees, alpha, self.alternative)
 
     def to_pandas(self) -> pd.Series:
         """The fields as a series."""
@@ -149,7 +182,8 @@ def t_test(name: str, differences: np.ndarray, scale: float, alternative: str, c
     low = -np.inf if alternative == "less" else mean - margin
     high = np.inf if alternative == "greater" else mean + margin
     p_value = tail_probability(float(statistic), degrees, alternative)
-    return TestResult(name, float(statistic), p_value, mean, float(low), float(high), alternative, confidence)
+    ends = float(low), float(high)
+    return TestResult(name, float(statistic), p_value, mean, *ends, alternative, confidence, "t", (degrees,))
 
 
 def tail_probability(statistic: float, degrees: float, alternative: str) -> float:
@@ -157,6 +191,19 @@ def tail_probability(statistic: float, degrees: float, alternative: str) -> floa
     below = float(special.stdtr(degrees, statistic))
     above = float(special.stdtr(degrees, -statistic))
     return {"less": below, "greater": above, "two-sided": min(1.0, 2 * min(below, above))}[alternative]
+
+
+def critical_value(null: str, degrees: tuple[float, ...], level: float, alternative: str) -> float:
+    """The end of the region in which a statistic is significant."""
+    if null == "t":
+        value = -float(special.stdtrit(degrees[0], level / 2 if alternative == "two-sided" else level))
+        return -value if alternative == "less" else value
+    if null == "F":
+        return float(special.fdtri(*degrees, 1 - level))
+    if null == "chi-squared":
+        return float(special.chdtri(degrees[0], level))
+    counts = np.arange(degrees[0] // 2 + 1)
+    return float((2 * special.bdtr(counts, degrees[0], 0.5) <= level).sum() - 1)
 
 
 def five_by_two_test(first: Any, second: Any, *, kind: Literal["F", "t"] = "F") -> TestResult:
@@ -197,7 +244,9 @@ def five_by_two_test(first: Any, second: Any, *, kind: Literal["F", "t"] = "F") 
         statistic = float(differences[0, 0] / np.sqrt(variance / 5))
         p_value = tail_probability(statistic, 5, "two-sided")
     margin = float(special.stdtrit(5, 0.975) * np.sqrt(variance / 5))
-    return TestResult(f"5×2 {kind}-test", statistic, p_value, mean, mean - margin, mean + margin)
+    degrees = (10, 5) if kind == "F" else (5,)
+    ends = mean - margin, mean + margin
+    return TestResult(f"5×2 {kind}-test", statistic, p_value, mean, *ends, null=kind, degrees=degrees)
 
 
 def mcnemar_test(first: Any, second: Any, *, exact: bool = True, confidence: float = 0.95) -> TestResult:
@@ -236,7 +285,8 @@ def mcnemar_test(first: Any, second: Any, *, exact: bool = True, confidence: flo
     statistic, p_value = binomial_tail(better, worse) if check_flag(exact, "exact") else chi_squared_tail(better, worse)
     low, high = paired_interval(better, worse, len(one), level)
     difference = (better - worse) / len(one)
-    return TestResult("McNemar's test", statistic, p_value, difference, low, high, confidence=level)
+    null = ("binomial", (better + worse,)) if exact else ("chi-squared", (1,))
+    return TestResult("McNemar's test", statistic, p_value, difference, low, high, "two-sided", level, *null)
 
 
 def check_right(right: Any) -> np.ndarray:
