@@ -178,3 +178,18 @@ def test_labels_of_histories_are_drawn_too():
     drawn = jt.sample(chain.to_first_order(), 5, rng=0).states.tolist()
     assert all(isinstance(label, tuple) for label in drawn)
     assert all(before[1] == after[0] for before, after in pairwise(drawn))
+
+
+def test_ten_thousand_bases():
+    """S0-027: a chain of 10,000 bases has 9,999 edges and is inferred exactly, as a chain and as a network."""
+    transition = np.random.default_rng(0).dirichlet(np.ones(4), 4)
+    chain = jt.MarkovChain(transition, np.full(4, 0.25), states=["A", "C", "G", "T"])
+    network = chain.to_bayesian_network(10_000)
+    assert (len(network.variables), len(network.graph.edges)) == (10_000, 9_999)
+    found = jt.infer(network, {"state0": "A", "state9999": "T"})
+    by_powers = np.linalg.matrix_power(transition, 10)[0] * np.linalg.matrix_power(transition, 9_989)[:, 3]
+    assert found.log_evidence == pytest.approx(np.log(0.25 * by_powers.sum()), rel=1e-10)
+    assert found["state10"].values == pytest.approx(by_powers / by_powers.sum(), rel=1e-10)
+    steps = jt.infer(chain, ["A", *[None] * 9_998, "T"])
+    assert steps.log_evidence == pytest.approx(found.log_evidence, rel=1e-10)
+    assert steps.smoothed[10] == pytest.approx(found["state10"].values, rel=1e-10)
