@@ -192,3 +192,8 @@ def test_problem_3_1():
     assert plane.weights / plane.norm == pytest.approx(linear.coef_[0] / np.linalg.norm(linear.coef_[0]))
     search = GridSearchCV(SVC(kernel="linear"), {"C": [0.01, 1.0, 100.0]}, cv=4).fit(points[~held], labels[~held])
     assert search.best_score_ > 0.95
+    method = jt.StochasticGradient(learning_rate=jt.supervised.ConstantStep(1.0), max_steps=80)
+    options = {"family": jt.Bernoulli, "method": method, "start": [-5.5, 1.0, 0.01]}
+    steps = jt.fit(jt.supervised.GeneralizedLinearModel, points[~held], labels[~held].astype(float), rng=0, **options)
+    assert steps.course.points.shape == (81, 3)
+    assert np.isfinite(steps.trace.values).all()

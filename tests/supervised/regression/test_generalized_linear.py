@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import special
 from scipy.optimize import approx_fprime, minimize
 
 import juncture as jt
@@ -423,3 +424,46 @@ def test_many_rows_that_have_no_maximum_are_refused(monkeypatch, is_rare):
     labels[np.arange(400) % 8 == 3] = 1
     with pytest.raises(jt.errors.InvalidData, match="no maximum"):
         jt.fit(GeneralizedLinearModel, rows, labels, family=jt.Bernoulli)
+
+
+@given(seeds)
+def test_stochastic_steps_of_a_logistic_regression_with_long_steps(seed):
+    """S4-117, problem 3.1 f: rate 1 from (-5.5, 1, .01) takes its 80 steps, those of a loop with these draws.
+
+    Means come to 0 and 1 to the last digit; gradients and log-likelihoods are still those of the scores.
+    """
+    rng = np.random.default_rng(seed)
+    x = np.concatenate([rng.normal([5.0, 3.4], 0.35, (40, 2)), rng.normal([6.6, 3.0], 0.5, (40, 2))])
+    t = np.repeat([0.0, 1.0], 40)
+    method = jt.StochasticGradient(learning_rate=1.0, max_steps=80)
+    found = jt.fit(
+        GeneralizedLinearModel, x, t, family=jt.Bernoulli, method=method, start=[-5.5, 1.0, 0.01], rng=seed
+    )  # fmt: skip
+    features, points = np.column_stack([np.ones(80), x]), found.course.points
+    assert points[0].tolist() == [-5.5, 1.0, 0.01]
+    drawn = np.random.default_rng(seed).integers(80, size=80)
+    for row, here, there in zip(drawn, points, points[1:], strict=False):  # by steps: rounding grows ninefold in one
+        step = (t[row] - special.expit(features[row] @ here)) * features[row]
+        assert there == pytest.approx(here + step, rel=1e-12, abs=1e-12)
+    assert len(points) == 81
+    etas = points @ features.T
+    wrong = np.where(t == 1, -etas, etas)  # log p(t | x, w) = -log(1 + e^wrong)
+    logs = -(np.maximum(wrong, 0) + np.log1p(np.exp(-np.abs(wrong)))).sum(axis=1)
+    assert found.trace.values == pytest.approx(logs, rel=1e-9)
+    assert found.log_likelihood == pytest.approx(logs[-1], rel=1e-7)
+    assert found.deviance == pytest.approx(-2 * logs[-1], rel=1e-7)
+    assert np.isfinite(found.pearson)
+
+
+def test_scores_of_any_size_have_a_likelihood_under_stochastic_steps():
+    """At scores of ±1000 all means are 0 or 1 to the last digit; a step of 0 / 1 targets moves by whole features."""
+    x, t = np.array([[1000.0], [-1000.0]]), np.array([0.0, 1.0])  # both wrong at the start
+    options = {"family": jt.Bernoulli, "basis": PLAIN, "start": [1.0], "rng": 0}
+    method = jt.StochasticGradient(learning_rate=1e-6, max_steps=1)
+    found = jt.fit(GeneralizedLinearModel, x, t, method=method, **options)
+    assert found.trace.values == pytest.approx([-2000.0, -1998.0], rel=1e-12)
+    assert found.model.coefficients == pytest.approx([0.999], rel=1e-12)
+    assert found.log_likelihood == pytest.approx(-1998.0, rel=1e-12)
+    counts = jt.fit(GeneralizedLinearModel, x, [1, 3], method=method, **{**options, "family": jt.Binomial}, trials=4)
+    eta = 1000 * counts.model.coefficients[0]  # log-odds of the first row, whose likelihood is that of the second
+    assert counts.log_likelihood == pytest.approx(2 * (np.log(4) + eta - 4 * eta), rel=1e-12)

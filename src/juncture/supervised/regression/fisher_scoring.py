@@ -5,17 +5,19 @@ The score of a row with weight w is w (t - μ) μ'(η) / V(μ) · φ(x), its inf
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.special import expit, xlogy
 
 from juncture.base.checks import check_array
 from juncture.base.options import Options, as_seed
 from juncture.base.values import number_of
 from juncture.errors import InvalidData, NotConvergedWarning, RegularizedWarning, warn_user
 from juncture.families.continuous.gaussian import Gaussian
+from juncture.families.discrete.bernoulli import Bernoulli
 from juncture.families.discrete.binomial import Binomial
 from juncture.learning.conditionals.softmax import FLAT, orthogonal_directions, standardization
 from juncture.learning.learners import StochasticGradient
@@ -34,6 +36,8 @@ from juncture.runtime.parallel import block_rows, map_blocks, one_thread
 from juncture.supervised.model import read_training, weights_left
 from juncture.supervised.regression.bases import Basis, basis_of, check_basis
 from juncture.supervised.regression.generalized_linear import (
+    LINKS,
+    RESPONSES,
     GeneralizedLinearFit,
     GeneralizedLinearModel,
     Link,
@@ -149,16 +153,16 @@ def maximize_likelihood(problem: Problem, start: Any, limits: dict[str, Any]) ->
 
 def descend_generalized_linear(problem: Problem, options: GeneralizedLinearOptions, seed: int) -> GeneralizedLinearFit:
     """The fit after stochastic gradient steps on the coefficients, in the units of the features as they are given."""
-    first, _ = first_point(problem, options.start)
+    first, _ = first_point(problem, options.start, problem.expand_exactly)
     learner = options.method
     course = descend_stochastic(
         problem.row_gradient, first, len(problem.targets), step=learner.rule, max_steps=learner.max_steps, rng=seed,
-        function=lambda point: problem.expand(point).value,
+        function=lambda point: problem.expand_exactly(point).value,
     )  # fmt: skip
     turned = problem.orthogonal()
     point = turned.back @ course.point
     trace = replace(course.trace, values=tuple(-value for value in course.trace.values))
-    return report(turned, point, course.point, turned.expand(point), trace, seed=seed, course=course)
+    return report(turned, point, course.point, turned.expand_exactly(point), trace, seed=seed, course=course)
 
 
 def maximum_of_few(problem: Problem) -> tuple[np.ndarray, Expansion] | None:
@@ -203,7 +207,11 @@ def report(
 ) -> GeneralizedLinearFit:
     """The fit at a point of an orthogonal problem, which is these coefficients of the features."""
     means, response = problem.means(point), problem.response
-    pearson = float(problem.weights @ ((problem.targets - means) ** 2 / response.variance(means)))
+    is_inside = response.holds(means) or not problem.is_logistic
+    if is_inside:
+        pearson = float(problem.weights @ ((problem.targets - means) ** 2 / response.variance(means)))
+    else:
+        pearson = logistic_pearson(problem, point)
     change: Any = problem.change
     root = change @ inverse_root(here.hessian)
     spare = float(problem.counts.sum()) - root.shape[1]
@@ -231,7 +239,9 @@ def report(
     )
     return GeneralizedLinearFit(
         model,
-        log_likelihood(problem, means, dispersion),
+        log_likelihood(problem, means, dispersion)
+        if is_inside
+        else log_likelihood(problem, problem.targets, dispersion) - here.value,
         trace,
         covariance=dispersion * root @ root.T,
         deviance=2 * here.value,
@@ -253,6 +263,17 @@ def log_likelihood(problem: Problem, means: np.ndarray, dispersion: float) -> fl
         return float(problem.counts[part] @ logs)
 
     return float(sum(map_blocks(add_rows, len(means), block_rows((8,)))))
+
+
+def logistic_pearson(problem: Problem, point: np.ndarray) -> float:
+    """Σ w (t - μ)² / μ (1 - μ) of a logistic regression by its scores, which tell μ from 0 and 1 where μ cannot."""
+    scores, targets = problem.features @ point + problem.offset, problem.targets
+    with np.errstate(over="ignore"):
+        terms = sum(
+            np.where(part > 0, part**2 * np.exp(exponent), 0.0)
+            for part, exponent in ((targets, -scores), (1 - targets, scores))
+        )
+    return float(problem.weights @ (terms - 2 * targets * (1 - targets)))
 
 
 def null_deviance(problem: Problem) -> float:
@@ -363,9 +384,38 @@ class Problem:
         found = value, gradient, (features * bend[:, None]).T @ features
         return found if all(np.isfinite(part).all() for part in found) else None
 
+    @property
+    def is_logistic(self) -> bool:
+        """Whether the scores are log-odds: the likelihood then is positive at all finite scores."""
+        return self.response is RESPONSES[Bernoulli] and self.link == LINKS["logit"]
+
+    def expand_exactly(self, coefficients: np.ndarray) -> Expansion:
+        """As `expand`; of a logistic regression also where its means are 0 or 1 to the last digit."""
+        if not self.is_logistic:
+            return self.expand(coefficients)
+        parts = map_blocks(
+            lambda part: self._expand_logistic(coefficients, part),
+            len(self.features),
+            block_rows((2 * len(coefficients),)),
+        )
+        value, gradient, hessian = (sum(part[place] for part in parts) for place in range(3))
+        return Expansion(float(value), np.asarray(gradient), np.asarray(hessian))
+
+    def _expand_logistic(self, coefficients: np.ndarray, part: slice) -> tuple[float, np.ndarray, np.ndarray]:
+        features, targets, weights = self.features[part], self.targets[part], self.weights[part]
+        scores = features @ coefficients + self.offset[part]
+        ones, zeros = expit(scores), expit(-scores)  # μ and 1 - μ, each to its last digit
+        terms = targets * np.logaddexp(0, -scores) + (1 - targets) * np.logaddexp(0, scores)
+        own = xlogy(targets, targets) + xlogy(1 - targets, 1 - targets)
+        gradient = features.T @ (weights * ((1 - targets) * ones - targets * zeros))
+        return float(weights @ (terms + own)), gradient, (features * (weights * ones * zeros)[:, None]).T @ features
+
     def row_gradient(self, coefficients: np.ndarray, row: int) -> np.ndarray:
         """The gradient of one row, for stochastic descent."""
-        found = self._expand_block(coefficients, slice(row, row + 1))
+        part = slice(row, row + 1)
+        found = (
+            self._expand_logistic(coefficients, part) if self.is_logistic else self._expand_block(coefficients, part)
+        )
         if found is None:
             raise InvalidData(
                 f"at {coefficients.round(4).tolist()} row {row} has no mean in the family: take shorter steps, or"
@@ -403,7 +453,9 @@ def state_problem(rows: Pairs, options: GeneralizedLinearOptions) -> Problem:
     )
 
 
-def first_point(problem: Problem, start: Any) -> tuple[np.ndarray, Expansion]:
+def first_point(
+    problem: Problem, start: Any, expand: Callable[[np.ndarray], Expansion] | None = None
+) -> tuple[np.ndarray, Expansion]:
     """The start as given, or least squares of linked targets that are drawn to their mean, which has a likelihood."""
     size = problem.features.shape[1] if problem.back is None else problem.back.shape[1]
     tries: Iterable[np.ndarray]
@@ -417,7 +469,7 @@ def first_point(problem: Problem, start: Any) -> tuple[np.ndarray, Expansion]:
         drawn = (0.5 * (problem.targets + middle), np.full(len(problem.targets), middle))
         tries = (solve_linked(problem, means) for means in drawn)
     for point in tries:
-        here = problem.expand(point) if np.isfinite(point).all() else None
+        here = (expand or problem.expand)(point) if np.isfinite(point).all() else None
         if here is not None and np.isfinite(here.value):
             return point, here
     raise InvalidData(
