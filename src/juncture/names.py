@@ -284,7 +284,7 @@ NAMES: dict[str, dict[str, dict[str, str]]] = {
             "evaluation.measures.calibration": "Calibration calibration",
             "evaluation.measures.classification": "ConfusionMatrix confusion_matrix ScoreCurve precision_recall_curve"
             " roc_curve",
-            "evaluation.measures.scores": "pearson_correlation root_mean_squared_error crps log_score",
+            "evaluation.measures.scores": "brier_score pearson_correlation root_mean_squared_error crps log_score",
             "evaluation.network_report": "NetworkReport NumberReport VariableReport evaluate_network",
             "networks.lint": "lint", "data.missingness": "missingness",
         },

@@ -58,6 +58,7 @@ EVALUATION: dict[str, list[dict[str, Any]]] = {
     "hoeffding_bound": [{"draws": 100, "deviation": 0.1}],
     "hoeffding_deviation": [{"draws": 100, "delta": 0.05}],
     "hoeffding_samples": [{"deviation": 0.1, "delta": 0.05}],
+    "brier_score": [{"truth": ["a", "b", "a"], "probabilities": [[0.8, 0.2], [0.5, 0.5], [0.3, 0.7]]}],
     "log_score": [{"distribution": jt.Gaussian(0.0, 1.0), "observed": [0.5]}],
     "pearson_correlation": [{"truth": A, "predicted": [0.5, 0.9, 0.8, 0.7, 0.6]}],
     "precision_recall_curve": [{"truth": [0, 1, 1, 0], "scores": [0.2, 0.7, 0.9, 0.4]}],

@@ -52,6 +52,7 @@ from juncture.evaluation.measures.classification import ScoreCurve as ScoreCurve
 from juncture.evaluation.measures.classification import confusion_matrix as confusion_matrix
 from juncture.evaluation.measures.classification import precision_recall_curve as precision_recall_curve
 from juncture.evaluation.measures.classification import roc_curve as roc_curve
+from juncture.evaluation.measures.scores import brier_score as brier_score
 from juncture.evaluation.measures.scores import crps as crps
 from juncture.evaluation.measures.scores import log_score as log_score
 from juncture.evaluation.measures.scores import pearson_correlation as pearson_correlation

@@ -47,6 +47,22 @@ def test_measures_are_those_of_scikit_learn(pairs, random):
     assert matrix.precision() == pytest.approx(theirs[0])
     assert matrix.recall() == pytest.approx(theirs[1])
     assert matrix.f_score(beta=2.0) == pytest.approx(theirs[2])
+    if len({*truth, *predicted}) > 1:  # else theirs warns, or is not a number
+        correlation = metrics.matthews_corrcoef(truth, predicted, sample_weight=weights)
+        assert matrix.matthews_correlation() == pytest.approx(correlation, abs=1e-12)
+        kappa = metrics.cohen_kappa_score(truth, predicted, sample_weight=weights)
+        assert matrix.cohen_kappa() == pytest.approx(kappa, abs=1e-12)
+
+
+def test_agreement_beyond_chance_in_closed_form():
+    """Cohen (1960): 20 + 15 of 50 agree, chance ½, κ = .4; one class on both sides says nothing."""
+    counts = {("y", "y"): 20, ("y", "n"): 5, ("n", "y"): 10, ("n", "n"): 15}
+    truth, predicted = zip(*(pair for pair, number in counts.items() for _ in range(number)), strict=True)
+    matrix = evaluation.confusion_matrix(truth, predicted)
+    assert matrix.cohen_kappa() == pytest.approx(0.4, abs=1e-15)
+    assert matrix.matthews_correlation() == pytest.approx((20 * 15 - 5 * 10) / np.sqrt(25 * 25 * 30 * 20))
+    alone = evaluation.confusion_matrix(["a"] * 3, ["a"] * 3, weights=[0.1, 0.2, 0.3])
+    assert (alone.cohen_kappa(), alone.matthews_correlation(zero_division=1.0)) == (0.0, 1.0)
 
 
 def test_labels_of_frames_and_other_kinds():

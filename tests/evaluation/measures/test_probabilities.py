@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from scipy.integrate import quad
+from sklearn import metrics
 from sklearn.isotonic import IsotonicRegression
 
 import juncture as jt
@@ -171,3 +173,25 @@ def test_scores_are_proper():
 def test_wrong_predictions_are_refused_in_a_sentence(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+# --- Brier's score -------------------------------------------------------------------------------------------------
+
+
+def test_the_brier_score_of_classes():
+    """That of scikit-learn; of two classes twice the score of a calibration; refused where no classes are named."""
+    rng = np.random.default_rng(0)
+    shares, weights = rng.dirichlet(np.ones(3), size=40), rng.random(40)
+    truth = np.array(["a", "b", "c"])[rng.integers(3, size=40)]
+    theirs = metrics.brier_score_loss(truth, shares, sample_weight=weights, labels=["a", "b", "c"], scale_by_half=False)
+    assert evaluation.brier_score(truth, shares, weights=weights) == pytest.approx(theirs)
+    frame = pd.DataFrame(shares[:, ::-1], columns=["c", "b", "a"])
+    assert evaluation.brier_score(truth, frame, weights=weights) == pytest.approx(theirs)
+    event = truth == "a"
+    both = np.column_stack([1 - shares[:, 0], shares[:, 0]])
+    half = evaluation.calibration(event, shares[:, 0], draws=2, rng=0).score
+    assert evaluation.brier_score(event, both) == pytest.approx(2 * half)
+    with pytest.raises(jt.errors.InvalidData, match=r"a column for each class, \(2, 1\) here"):
+        evaluation.brier_score(["a", "a"], [[0.5, 0.5], [0.2, 0.8]])
+    with pytest.raises(jt.errors.InvalidData, match="those of row 1 do not"):
+        evaluation.brier_score(["a", "b"], [[0.5, 0.5], [0.2, 0.7]])

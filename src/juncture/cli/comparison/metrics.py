@@ -9,6 +9,7 @@ import numpy as np
 
 from juncture.cli.comparison.task import PredictionTask
 from juncture.errors import InvalidData, JunctureError, hint
+from juncture.evaluation.measures.scores import brier_score
 
 
 class Metric(NamedTuple):
@@ -39,8 +40,7 @@ def log_loss(truth: np.ndarray, shares: np.ndarray) -> float:
 
 
 def brier(truth: np.ndarray, shares: np.ndarray) -> float:
-    """The squared distance of the probabilities from 1 for the true class and 0 for the others."""
-    return float(np.mean(((shares - np.eye(shares.shape[1])[truth]) ** 2).sum(axis=1)))
+    return brier_score(truth, shares, labels=range(shares.shape[1]))
 
 
 def roc_area(truth: np.ndarray, shares: np.ndarray) -> float:

@@ -1,6 +1,7 @@
 """Measures of classifiers: `confusion_matrix`, and curves over all thresholds of a score.
 
-How often each class was predicted as which gives accuracy, precision, recall and F. The receiver operating
+How often each class was predicted as which gives accuracy, precision, recall and F, Cohen's kappa and Matthews'
+correlation. The receiver operating
 characteristic, and precision against recall, show a score at each of its thresholds.
 """
 
@@ -68,6 +69,33 @@ class ConfusionMatrix:
         hits = np.diag(self.counts)
         missed, false = self.counts.sum(axis=1) - hits, self.counts.sum(axis=0) - hits
         return self._of(label, share((1 + square) * hits, (1 + square) * hits + square * missed + false, zero_division))
+
+    def cohen_kappa(self, zero_division: float = 0.0) -> float:
+        """Cohen's κ: the agreement above that of chance, (accuracy - chance) / (1 - chance).
+
+        Chance is the accuracy of predictions with the same shares of the classes, independent of the truth. κ is 1
+        where all predictions are right, and 0 at chance; where chance agrees always, it is `zero_division`.
+        """
+        true, predicted = self._class_shares()
+        by_chance = true @ (predicted.sum() - predicted)
+        wrong = (self.counts.sum() - np.trace(self.counts)) / self.counts.sum()
+        return float(share(np.array(by_chance - wrong), np.array(by_chance), zero_division))
+
+    def matthews_correlation(self, zero_division: float = 0.0) -> float:
+        """Matthews' correlation of truth and prediction, of any number of classes, between -1 and 1.
+
+        It is the covariance of the indicators of the classes, summed over the classes, over the root of both variances.
+        Where all examples have one class, or one prediction, it is `zero_division`.
+        """
+        true, predicted = self._class_shares()
+        spreads = (true @ (true.sum() - true)) * (predicted @ (predicted.sum() - predicted))
+        together = self.accuracy - true @ predicted
+        return float(share(np.array(together), np.array(np.sqrt(spreads)), zero_division))
+
+    def _class_shares(self) -> tuple[np.ndarray, np.ndarray]:
+        """(class,): the share of each true class, and of each prediction."""
+        shares = self.counts / self.counts.sum()
+        return shares.sum(axis=1), shares.sum(axis=0)
 
     @property
     def undefined(self) -> tuple[tuple[str, Any], ...]:

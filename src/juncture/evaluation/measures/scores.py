@@ -1,4 +1,4 @@
-"""Proper scores of whole predictive distributions, the logarithmic score and the CRPS; and errors of predicted numbers.
+"""Proper scores of predictive distributions: logarithmic, CRPS and Brier's; and errors of predicted numbers.
 
 The smaller a proper score, the better. The continuous ranked probability score is ∫ (F(x) - 1(x ≥ y))² dx. It is in
 the units of y; for a prediction without uncertainty it is the absolute error. Predicted numbers have the root mean
@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from juncture.base.checks import check_array, shown
+from juncture.base.checks import check_array, check_iterable, shown
 from juncture.components.gaussian import GaussianEmissions
 from juncture.components.mixture import Mixture
+from juncture.data.tables.labels import sorting_key
 from juncture.errors import InvalidData, Unsupported
+from juncture.evaluation.measures.classification import as_labels
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.family import Family, HasDensity, plain
 from juncture.numerics.quadrature.gauss_legendre import integrate
@@ -82,6 +84,56 @@ def crps(distribution: Any, observed: Any) -> Any:
     return plain(crps_of(distribution, values))
 
 
+def brier_score(truth: Any, probabilities: Any, *, labels: Any = None, weights: Any = None) -> float:
+    """Brier's score of predicted probabilities of classes: the mean of Σ (probability - 1[class is true])².
+
+    It lies between 0 and 2. With two classes it is twice the mean squared error of the probability of one of them,
+    which is the `score` of a `Calibration`.
+
+    Parameters
+    ----------
+    truth
+        A class for each example.
+    probabilities
+        (example, class): they sum to 1. The columns of a frame may have the names of the classes.
+    labels
+        The classes in the order of the columns; by default the names of the columns of a frame, else all classes that
+        occur, sorted.
+    weights
+        Of the examples; 1 by default.
+
+    Returns
+    -------
+    float
+        The mean over the examples; the smaller, the better.
+
+    Examples
+    --------
+    >>> round(brier_score(["a", "b", "c"], [[0.8, 0.1, 0.1], [0.2, 0.6, 0.2], [0.3, 0.3, 0.4]]), 6)
+    0.28
+    """
+    given = as_labels(truth, "the true classes")
+    table = check_array(probabilities, "the probabilities", ndim=2)
+    if labels is None:
+        own = getattr(probabilities, "columns", None)
+        labels = sorted(set(given), key=sorting_key) if own is None else list(own)
+    classes = check_iterable(labels, "labels")
+    if table.shape != (len(given), len(classes)) or not given:
+        raise InvalidData(
+            f"probabilities have a row for each example and a column for each class, ({len(given)}, {len(classes)})"
+            f" here; got {table.shape}: give labels=, the classes in the order of the columns"
+        )
+    known = {label: place for place, label in enumerate(classes)}
+    missing = next((label for label in given if label not in known), None)
+    if missing is not None:
+        raise InvalidData(f"the class {shown(missing)} occurs but is not among the labels {shown(classes)}")
+    wrong = ~((table >= 0).all(axis=1) & (np.abs(table.sum(axis=1) - 1) <= 1e-6))
+    if wrong.any():
+        raise InvalidData(f"probabilities of a row are at least 0 and sum to 1; those of row {wrong.argmax()} do not")
+    truths = np.eye(len(classes))[[known[label] for label in given]]
+    return float(np.average(np.square(table - truths).sum(axis=1), weights=check_row_weights(weights, len(given))))
+
+
 def root_mean_squared_error(truth: Any, predicted: Any, *, weights: Any = None) -> float:
     """The root of the mean squared difference between numbers and their predictions.
 
@@ -103,10 +155,7 @@ def root_mean_squared_error(truth: Any, predicted: Any, *, weights: Any = None) 
     1.0
     """
     one, other = check_numbers(truth, predicted)
-    own = None if weights is None else check_array(weights, "the weights", ndim=1)
-    if own is not None and (own.shape != one.shape or not (np.isfinite(own) & (own >= 0)).all() or own.sum() <= 0):
-        raise InvalidData("weights are numbers of at least 0, one for each example, and not all 0")
-    return float(np.sqrt(np.average((one - other) ** 2, weights=own)))
+    return float(np.sqrt(np.average((one - other) ** 2, weights=check_row_weights(weights, len(one)))))
 
 
 def pearson_correlation(truth: Any, predicted: Any) -> float:
@@ -209,6 +258,14 @@ def crps_of_counts(member: Any, value: float) -> float:
     places = np.unique(np.append(np.arange(min(low, np.floor(value)), max(high, np.ceil(value)) + 1), value))
     heights = np.asarray(member.cdf(np.floor(places[:-1]))) - (places[:-1] >= value)
     return float(heights**2 @ np.diff(places))
+
+
+def check_row_weights(weights: Any, number: int) -> np.ndarray:
+    """The weights of this many examples, 1 by default."""
+    own = np.ones(number) if weights is None else check_array(weights, "the weights", ndim=1)
+    if own.shape != (number,) or not (np.isfinite(own) & (own >= 0)).all() or own.sum() <= 0:
+        raise InvalidData("weights are numbers of at least 0, one for each example, and not all 0")
+    return own
 
 
 def check_numbers(truth: Any, predicted: Any) -> tuple[np.ndarray, np.ndarray]:
