@@ -32,6 +32,7 @@ class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     n_components: int | None = None
     _: KW_ONLY
+    rotation: str | None = None
     prior: Any = None
     restarts: int = 0
     tolerance: float = 1e-6
@@ -65,7 +66,8 @@ class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         counted = rows if weights is None else rows[weights > 0]
         check_seen(counted, list(getattr(self, "feature_names_in_", default_names(columns))))
         self.fit_ = self._learn(self.kind.standard(columns, number), rows, weights)
-        self.model_ = self.fit_.model.canonical()
+        found: LinearFactors = self.fit_.model
+        self.model_ = found.canonical() if self.rotation is None else found.rotate(self.rotation)
         self.mean_, self.components_ = self.model_.mean, self.model_.loadings.T
         self.noise_variance_ = self.model_.noise
         self.n_iter_ = max(1, self.fit_.trace.num_steps)
@@ -144,6 +146,8 @@ class FactorAnalysis(FactorEstimator):
     ----------
     n_components
         The number of factors; None, the default, is the largest that a covariance determines (Ledermann's bound).
+    rotation
+        "varimax" or "quartimax", for loadings that are large or near 0; None for the canonical rotation.
     prior
         An `InverseGamma` for the variances of the noise; None for none.
     restarts
@@ -156,7 +160,7 @@ class FactorAnalysis(FactorEstimator):
     Attributes
     ----------
     model_
-        The `juncture.FactorAnalysis`, with its factors in canonical rotation.
+        The `juncture.FactorAnalysis`, with its factors in the rotation that was asked for.
     fit_
         The `Fit`.
     components_
@@ -189,6 +193,8 @@ class ProbabilisticPCA(FactorEstimator):
     n_components
         The number of factors; None, the default, is the largest that a covariance determines (Ledermann's bound), and
         fewer than the directions in which rows differ, so that some variance is left for the noise.
+    rotation
+        "varimax" or "quartimax", for loadings that are large or near 0; None for the canonical rotation.
     prior
         An `InverseGamma` for the variance of the noise; None for none.
     restarts
@@ -201,7 +207,7 @@ class ProbabilisticPCA(FactorEstimator):
     Attributes
     ----------
     model_
-        The `juncture.ProbabilisticPCA`, with its factors in canonical rotation.
+        The `juncture.ProbabilisticPCA`, with its factors in the rotation that was asked for.
     fit_
         The `Fit`: in closed form for complete rows, else by EM.
     components_

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import juncture as jt
+from juncture.estimators import FactorAnalysis
 from juncture.latent.factor_analysis.em import FactorData, IncompleteFactors
 
 SEEDS = st.integers(0, 10_000)
@@ -72,6 +73,47 @@ def test_a_rotation_changes_no_likelihood(kind, seed):
     assert turned.canonical().loadings == pytest.approx(model.canonical().loadings)
     scaled = model.canonical().loadings.T @ (model.canonical().loadings / model.variances[:, None])
     assert scaled == pytest.approx(np.diag(np.diagonal(scaled)))
+
+
+@given(seed=SEEDS, standardize=st.booleans())
+def test_simple_rotations_have_the_largest_criterion(seed, standardize):
+    """No turn of two factors raises it; the likelihood is the same; how the loadings were turned does not matter."""
+    rng = np.random.default_rng(seed)
+    model = jt.FactorAnalysis(rng.normal(size=(7, 3)), np.zeros(7), 0.1 + rng.random(7))
+    for name, share in (("varimax", 1.0), ("quartimax", 0.0)):
+        found = model.rotate(name, standardize=standardize)
+        assert found.covariance == pytest.approx(model.covariance)
+        again = model.rotate(np.linalg.qr(rng.normal(size=(3, 3)))[0]).rotate(name, standardize=standardize)
+        assert again.loadings == pytest.approx(found.loadings, abs=1e-6)
+        units = np.sqrt(np.diag(model.covariance)) if standardize else np.ones(7)
+        best = criterion(found.loadings / units[:, None], share)
+        for pair in ([0, 1], [0, 2], [1, 2]):
+            turn = np.eye(3)
+            for angle in np.linspace(0, np.pi / 2, 8)[1:]:
+                turn[np.ix_(pair, pair)] = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
+                assert criterion(found.loadings / units[:, None] @ turn, share) <= best * (1 + 1e-12)
+
+
+def criterion(loadings, share):
+    squares = loadings**2
+    return (squares**2).sum() - share * (squares.sum(axis=0) ** 2).sum() / len(squares)
+
+
+def test_rotations_are_those_of_scikit_learn():
+    """Their search ends within 1e-6 of the criterion, the square of that of angles."""
+    decomposition = pytest.importorskip("sklearn.decomposition")
+    rows = rows_of(random_model(jt.FactorAnalysis, np.random.default_rng(1)), 500, 2)
+    plain = decomposition.FactorAnalysis(2, svd_method="lapack").fit(rows)
+    model = jt.FactorAnalysis(plain.components_.T, plain.mean_, plain.noise_variance_)
+    for name, share in (("varimax", 1.0), ("quartimax", 0.0)):
+        theirs = decomposition.FactorAnalysis(2, svd_method="lapack", rotation=name).fit(rows).components_
+        ours = model.rotate(name).loadings.T
+        theirs = theirs[np.argsort(-(theirs**2).sum(axis=1))]
+        theirs *= np.sign((theirs * ours).sum(axis=1))[:, None]
+        assert ours == pytest.approx(theirs, abs=2e-3)
+        assert criterion(ours.T, share) >= criterion(theirs.T, share) * (1 - 1e-12)
+        learned = FactorAnalysis(2, rotation=name).fit(rows)
+        assert learned.components_.T == pytest.approx(learned.fit_.model.rotate(name).loadings)
 
 
 def test_rows_follow_the_model():

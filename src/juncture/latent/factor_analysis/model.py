@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from juncture.base.checks import check_array, check_count
+from juncture.base.checks import check_array, check_choice, check_count, check_flag
 from juncture.base.values import number_of, read_only
 from juncture.data.feature_names import NamedFeatures
 from juncture.data.rows import default_names, free_name
@@ -21,6 +21,8 @@ from juncture.errors import InvalidModel
 from juncture.families.vectors.multivariate_gaussian import MultivariateGaussian
 from juncture.variables import Scope, Variable
 
+SIMPLE = {"varimax": 1.0, "quartimax": 0.0}  # name → the share of squared sums that the criterion takes off
+SWEEPS = 1000  # over all pairs of factors
 MOST_SIGNAL = 1e300  # of the variance by all factors, in units of that of the noise
 
 
@@ -118,14 +120,37 @@ class LinearFactors(NamedFeatures):
         """The distribution of a row."""
         return MultivariateGaussian(self.mean, self.covariance)
 
-    def rotate(self, rotation: Any) -> Self:
+    def rotate(self, rotation: Any, *, standardize: bool = False) -> Self:
         """The same distribution of rows, with loadings that are rotated: loadings @ rotation.
 
         Parameters
         ----------
         rotation
-            An orthogonal matrix, (factor, factor).
+            An orthogonal matrix, (factor, factor). Or a rotation to loadings that are large or near 0: "varimax", in
+            which the squares of the loadings of each factor vary most over the columns; "quartimax", in which the sum
+            of fourth powers is largest, so that each column loads on few factors, and one factor may be general. Their
+            factors are ordered by their sums of squares, and the largest loading of each is positive.
+        standardize
+            Whether "varimax" and "quartimax" look at the loadings divided by the standard deviations of the columns,
+            the correlations of columns and factors, which do not depend on units.
+
+        Examples
+        --------
+        >>> import juncture as jt
+        >>> mixed = np.array([[2.0, 0.0], [1.0, 0.0], [0.0, 1.0]]) @ [[0.6, 0.8], [-0.8, 0.6]]
+        >>> jt.FactorAnalysis(mixed, np.zeros(3), np.ones(3)).rotate("varimax").loadings.round(6) + 0.0
+        array([[2., 0.],
+               [1., 0.],
+               [0., 1.]])
         """
+        if isinstance(rotation, str):
+            name = check_choice(rotation, SIMPLE, "rotation")
+            start = self.canonical().loadings
+            units = np.sqrt(np.diag(self.covariance)) if check_flag(standardize, "standardize") else 1.0
+            turn = simple_rotation(start / np.reshape(units, (-1, 1)), SIMPLE[name])
+            turned = start @ turn
+            turned = turned[:, np.argsort(-(turned**2).sum(axis=0), kind="stable")]
+            return type(self)(turned * signs_of(turned), self.mean, self.noise)._named(self.feature_names)
         turn = check_array(rotation, "the rotation", ndim=2, error=InvalidModel)
         size = self.num_factors
         if turn.shape != (size, size) or not np.allclose(turn.T @ turn, np.eye(size), atol=1e-8):
@@ -140,13 +165,42 @@ class LinearFactors(NamedFeatures):
         scaled = self.loadings / np.sqrt(self.variances)[:, None]
         _, turn = np.linalg.eigh(scaled.T @ scaled)
         turned = self.loadings @ turn[:, ::-1]
-        largest = np.abs(turned).argmax(axis=0)
-        signs = np.where(turned[largest, np.arange(self.num_factors)] < 0, -1.0, 1.0)
-        return type(self)(turned * signs, self.mean, self.noise)._named(self.feature_names)
+        return type(self)(turned * signs_of(turned), self.mean, self.noise)._named(self.feature_names)
 
     def __repr__(self) -> str:
         columns, factors = map(number_of, self.loadings.shape, ("column", "factor"))
         return f"{type(self).__name__}({columns}, {factors})"
+
+
+def signs_of(loadings: np.ndarray) -> np.ndarray:
+    """(factor,): 1 or -1, with which the largest entry of each column of the loadings is positive."""
+    largest = np.abs(loadings).argmax(axis=0)
+    return np.where(loadings[largest, np.arange(loadings.shape[1])] < 0, -1.0, 1.0)
+
+
+def simple_rotation(loadings: np.ndarray, share: float) -> np.ndarray:
+    """The rotation of the largest Σ λ⁴ - share · Σ_factor (Σ_column λ²)² / columns, by Kaiser's turns of two factors.
+
+    In the plane of two factors the criterion is a + b cos 4φ + c sin 4φ, so that each turn is the best one.
+    """
+    turned, turn = loadings.copy(), np.eye(loadings.shape[1])
+    pairs = [(one, other) for other in range(turned.shape[1]) for one in range(other)]
+    for _ in range(SWEEPS):
+        widest = 0.0
+        for pair in map(list, pairs):
+            x, y = turned[:, pair].T
+            u, v = x * x - y * y, 2 * x * y
+            sine = 2 * (u @ v - share * u.sum() * v.sum() / len(u))
+            cosine = u @ u - v @ v - share * (u.sum() ** 2 - v.sum() ** 2) / len(u)
+            if np.hypot(sine, cosine) <= np.finfo(float).eps * (u @ u + v @ v):
+                continue  # the criterion is the same at all angles
+            angle = np.arctan2(sine, cosine) / 4
+            widest = max(widest, abs(angle))
+            both = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+            turned[:, pair], turn[:, pair] = turned[:, pair] @ both, turn[:, pair] @ both
+        if widest < 1e-12:
+            break
+    return turn
 
 
 class FactorAnalysis(LinearFactors):
