@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -212,10 +212,13 @@ class DiscriminantAnalysis(GenerativeEstimator):
     is_shared: ClassVar[bool]
 
     covariance: str = "full"
+    shrinkage: Any = field(default=None, kw_only=True)
 
     def _estimation(self) -> Estimation:
         restrict = restriction(self.covariance, is_shared=self.is_shared)
-        return Estimation(1.0, self.class_prior, self.estimate, restrict)
+        if self.shrinkage is not None and self.covariance != "full":
+            raise InvalidData(f'shrinkage= is for covariance="full"; got covariance={self.covariance!r}')
+        return Estimation(1.0, self.class_prior, self.estimate, restrict, self.shrinkage)
 
     def _read(self, X: Any, *, reset: bool) -> np.ndarray:
         rows = np.asarray(validate_table(self, X, dtype=np.float64, reset=reset, ensure_all_finite="allow-nan"))
@@ -258,6 +261,9 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         in the order of `classes_`, or a mapping from classes.
     estimate
         "point"; the parameters of a shared covariance cannot be integrated out in closed form.
+    shrinkage
+        Of a full covariance: (1 - shrinkage) Σ + shrinkage diag(Σ). A number from 0 to 1, or "ledoit-wolf", which
+        estimates the one of least squared error from rows without holes; worth it where rows are few.
     tol, max_iter
         EM, for missing labels or cells, ends when a step gains less than `tol` of what the objective rose, or after
         this many.
@@ -346,8 +352,8 @@ class QuadraticDiscriminantAnalysis(DiscriminantAnalysis):
     ----------
     covariance
         The covariance of each class: "full", "diagonal" or "spherical".
-    class_prior, tol, max_iter
-        As those of `LinearDiscriminantAnalysis`.
+    class_prior, shrinkage, tol, max_iter
+        As those of `LinearDiscriminantAnalysis`; "ledoit-wolf" has a shrinkage for each class.
     estimate
         "point", or "bayes": means and covariances are integrated out under a weak normal-inverse-Wishart prior, so that
         the densities are Student t.

@@ -281,3 +281,46 @@ def test_a_column_of_zeros_in_a_class_keeps_a_positive_rate():
 def test_what_cannot_be_learned_is_said_in_a_sentence(ask, words):
     with pytest.raises(jt.JunctureError, match=words):
         ask()
+
+
+# --- shrunk covariances --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["lda", "qda"])
+def test_ledoit_wolf_is_that_of_scikit_learn(kind):
+    """In standardised columns, about the means of the classes; weights are repetitions; units do not matter."""
+    covariance = pytest.importorskip("sklearn.covariance")
+    rng = np.random.default_rng(3)
+    y, units = np.repeat([0, 1, 2], 12), np.array([1.0, 1e-3, 50.0, 1.0, 1.0, 1.0])
+    rows = (rng.normal(size=(36, 6)) @ rng.normal(size=(6, 6)) + y[:, None]) * units
+    found, plain = (learn_gaussians(rows, y, kind, shrinkage) for shrinkage in ("ledoit-wolf", None))
+    rest = rows - plain.means[y]
+    groups = [slice(None)] * 3 if kind == "lda" else [y == code for code in range(3)]
+    for code, group in enumerate(groups):
+        deviation = np.sqrt(np.diag(plain.full.covariance[code]))
+        theirs, shrinkage = covariance.ledoit_wolf(rest[group] / deviation, assume_centered=True)
+        assert 0 < shrinkage < 1
+        assert found.full.covariance[code] == pytest.approx(theirs * np.outer(deviation, deviation), rel=1e-9)
+    twice = learn_gaussians(rows, y, kind, "ledoit-wolf", weights=np.full(36, 2.0))
+    repeated = learn_gaussians(np.tile(rows, (2, 1)), np.tile(y, 2), kind, "ledoit-wolf")
+    assert twice.covariance == pytest.approx(repeated.covariance)
+
+
+def learn_gaussians(rows, y, kind, shrinkage, **options):
+    found = jt.fit(jt.supervised.GenerativeClassifier, rows, y, families=kind, shrinkage=shrinkage, **options)
+    return found.model.densities
+
+
+def test_shrinkage_by_a_number_ends_at_the_diagonal():
+    rng = np.random.default_rng(3)
+    rows, y = rng.normal(size=(40, 3)) @ rng.normal(size=(3, 3)), np.arange(40) % 2
+    plain = learn_gaussians(rows, y, "lda", None).covariance
+    assert learn_gaussians(rows, y, "lda", 0.0).covariance == pytest.approx(plain)
+    assert learn_gaussians(rows, y, "lda", 1.0).covariance == pytest.approx(np.diag(np.diag(plain)))
+    half = learn_gaussians(rows, y, "lda", 0.5).covariance
+    assert half == pytest.approx((plain + np.diag(np.diag(plain))) / 2)
+    with pytest.raises(jt.errors.Unsupported, match="shrinkage draws full covariances"):
+        learn_gaussians(rows, y, "gaussian", 0.5)
+    rows[0, 0] = np.nan
+    with pytest.raises(jt.errors.Unsupported, match="shrinkage needs rows without missing cells"):
+        learn_gaussians(rows, y, "lda", 0.5)

@@ -28,6 +28,7 @@ from juncture.supervised.generative.learning import (
     Estimation,
     LabelledRows,
     Restrict,
+    check_shrinkage,
     learn,
     log_evidence,
     weighted_sum,
@@ -58,6 +59,9 @@ class GenerativeOptions(Options):
         sorted) or a mapping from labels gives them.
     estimate
         "point": the largest likelihood, or posterior density. "bayes": the parameters integrated out.
+    shrinkage
+        Of the covariances of "lda" and "qda": (1 - shrinkage) Σ + shrinkage diag(Σ). A number from 0 to 1, or
+        "ledoit-wolf", which estimates the one of least squared error; worth it where rows are few beside the columns.
     method
         "em", or a `jt.ExpectationMaximization`, for rows without a label, or with holes in Gaussian vectors.
     """
@@ -65,11 +69,13 @@ class GenerativeOptions(Options):
     families: Any = None
     class_prior: Any = None
     estimate: str = "point"
+    shrinkage: Any = None
     method: Any = "auto"
     methods: ClassVar[Mapping[str, type[Options]]] = {"em": ExpectationMaximization}
 
     def __post_init__(self) -> None:
         check_choice(self.estimate, ESTIMATES, "estimate")
+        check_shrinkage(self.shrinkage)
 
 
 def fit_classifier(
@@ -95,7 +101,7 @@ def fit_classifier(
     check_as_many(len(codes), cells.shape[0])
     rows = LabelledRows(cells, codes, read.inputs.weights(len(codes)))
     template = GenerativeClassifier(np.full(len(classes), 1.0 / len(classes)), densities, classes)
-    estimation = Estimation(prior, options.class_prior, options.estimate, restrict)
+    estimation = Estimation(prior, options.class_prior, options.estimate, restrict, options.shrinkage)
     learned = learn(template, rows, estimation, options.method, progress)
     found = learned.model._with_names(read.names, read.target_name)
     if learned.log_likelihood is not None and learned.trace is not None:

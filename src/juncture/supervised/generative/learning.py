@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce, singledispatch
 from typing import Any, ClassVar
 
@@ -44,6 +44,7 @@ from juncture.supervised.generative.classifier import GenerativeClassifier, as_c
 from juncture.supervised.generative.naive_bayes import pseudo_rows
 
 ESTIMATES = ("point", "bayes")
+LEDOIT_WOLF = "ledoit-wolf"
 
 
 @dataclass(frozen=True)
@@ -52,15 +53,20 @@ class Estimation:
 
     `prior` is a pseudo-count of each cell of tables, and for rates as many rows at the mean of all classes.
     `class_prior` has the probabilities of classes, as `as_class_prior` takes them. `estimate` is "point" or "bayes".
-    `restrict` makes a shared covariance diagonal or spherical.
+    `restrict` makes a shared covariance diagonal or spherical. `shrinkage` is how far full covariances are drawn to
+    their diagonals: a number, an array of one for each class, or "ledoit-wolf".
     """
 
     prior: float
     class_prior: Any = None
     estimate: str = "point"
     restrict: Restrict | None = None
+    shrinkage: Any = None
 
     def __post_init__(self) -> None:
+        check_shrinkage(self.shrinkage)
+        if self.shrinkage is not None and self.estimate == "bayes":
+            raise InvalidData('shrinkage= is for estimate="point": estimate="bayes" has a prior of the covariances')
         check_number(self.prior, "the pseudo-count", least=0.0, finite=True)
         check_choice(self.estimate, ESTIMATES, "estimate")
         if self.estimate == "bayes" and not self.prior:
@@ -79,13 +85,22 @@ def learn(
     """The classifier of these rows: in one pass over them where nothing is missing that it needs, else by EM."""
     resolve_learner(method, ClassProblem.models)
     check_rows(template, data)
+    check_shrunk(template.densities, options.shrinkage)
     if not needs_em(template, data):
         statistics = count_labelled(template, data)
+        if isinstance(options.shrinkage, str):
+            plain = from_statistics(template, statistics, replace(options, shrinkage=None)).densities
+            options = replace(options, shrinkage=ledoit_wolf_shrinkage(plain, data))
         return Learned(from_statistics(template, statistics, options), statistics)
     if options.estimate == "bayes":
         raise Unsupported(
             'estimate="bayes" has no closed form where labels, or entries of Gaussian vectors, are missing: take'
             ' estimate="point"'
+        )
+    if options.shrinkage is not None:
+        raise Unsupported(
+            "shrinkage needs rows without missing cells and labels: EM has no likelihood that shrunk covariances raise;"
+            " leave out the other rows, or shrinkage="
         )
     shares = np.repeat(data.weights[:, None] / template.num_classes, template.num_classes, axis=1)
     prior = pseudo_rows(template.densities, count_shares(template, data.rows, shares).components, options.prior)
@@ -100,10 +115,62 @@ def from_statistics(
         shares = as_class_prior(options.class_prior, template.classes, statistics.counts)
         densities = predictive_densities(template.densities, statistics.components, options.prior)
         return GenerativeClassifier(shares, densities, template.classes)
+    if isinstance(options.shrinkage, str):
+        raise Unsupported(
+            'shrinkage="ledoit-wolf" needs all rows at once, and not their statistics: use fit, or give a number'
+        )
+    check_shrunk(template.densities, options.shrinkage)
     prior = pseudo_rows(template.densities, statistics.components, options.prior)
     learned, notes = estimate_classifier(template, statistics, prior, options.class_prior, options.restrict)
     notes.warn(class_names(template))
-    return learned
+    if options.shrinkage is None:
+        return learned
+    return GenerativeClassifier(learned.prior, shrink(learned.densities, options.shrinkage), learned.classes)
+
+
+def check_shrinkage(shrinkage: Any) -> None:
+    """Refuse what is no shrinkage: None, "ledoit-wolf", or numbers from 0 to 1."""
+    if isinstance(shrinkage, str):
+        check_choice(shrinkage, (LEDOIT_WOLF,), "shrinkage")
+    elif shrinkage is not None and not isinstance(shrinkage, np.ndarray):
+        check_number(shrinkage, "shrinkage", least=0.0, most=1.0)
+
+
+def check_shrunk(densities: Emissions, shrinkage: Any) -> None:
+    """Refuse shrinkage of what has no full covariances."""
+    is_full = isinstance(densities, GaussianEmissions) and densities.structure in {"full", "tied"}
+    if shrinkage is not None and not is_full:
+        raise Unsupported(f"shrinkage draws full covariances to their diagonals; there are none in {densities.summary}")
+
+
+def shrink(densities: Any, shrinkage: Any) -> GaussianEmissions:
+    """The Gaussians with covariances (1 - shrinkage) Σ + shrinkage diag(Σ)."""
+    covariance = densities.covariance
+    share = np.reshape(shrinkage, (-1, 1, 1)) if np.ndim(shrinkage) and covariance.ndim == 3 else shrinkage
+    drawn = covariance * np.where(np.eye(covariance.shape[-1]) > 0, 1.0, 1.0 - share)
+    return GaussianEmissions(densities.means, drawn, densities.structure)
+
+
+def ledoit_wolf_shrinkage(densities: Any, data: LabelledRows) -> Any:
+    """The shrinkage of least expected squared error, as Ledoit and Wolf (2004) estimate it, in standardised columns.
+
+    It is Σ ‖zzᵀ - R‖² / n² over ‖R - I‖², at most 1, of rows z in deviations of the columns from the mean of the class,
+    with the correlations R; a number of a shared covariance, else one for each class.
+    """
+    is_shared, covariances = densities.structure == "tied", densities.full.covariance
+    units = np.sqrt(np.diagonal(covariances, axis1=1, axis2=2))  # (class, column)
+    known = np.flatnonzero(data.codes >= 0)
+    codes, weights = data.codes[known], data.weights[known]
+    squares = (((data.rows[known] - densities.means[codes]) / units[codes]) ** 2).sum(axis=1) ** 2
+    groups = np.zeros_like(codes) if is_shared else codes
+    total = np.bincount(groups, weights, minlength=len(covariances))
+    fourth = np.bincount(groups, weights * squares, minlength=len(covariances))
+    correlations = covariances / (units[:, :, None] * units[:, None, :])
+    length = (correlations**2).sum(axis=(1, 2))
+    apart = np.maximum(length - covariances.shape[1], 0.0)  # ‖R - I‖², as the diagonal of R is 1
+    noise = np.maximum(np.divide(fourth - total * length, total**2, out=np.zeros_like(total), where=total > 0), 0.0)
+    found = np.divide(noise, apart, out=np.ones_like(apart), where=apart > noise)
+    return float(found[0]) if is_shared else found
 
 
 def check_rows(template: GenerativeClassifier, data: LabelledRows) -> None:
