@@ -239,6 +239,7 @@ NAMES: dict[str, dict[str, dict[str, str]]] = {
             " SplineBasis",
             "supervised.regression.bayesian": "BayesianLinearRegression ConjugateLinearRegression PosteriorFit"
             " RegressionStatistics regression_statistics",
+            "supervised.regression.coefficients": "CoefficientTable",
             "supervised.regression.evidence": "BasisChoice EvidenceFit EvidenceMaximization compare_bases",
             "supervised.regression.generalized_linear": "GeneralizedLinearFit GeneralizedLinearModel Link",
             "supervised.regression.laplace": "LaplaceLogistic",

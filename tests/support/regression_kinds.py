@@ -102,6 +102,10 @@ def generalized_linear_fits():
     ]
 
 
+def coefficient_tables():
+    return [fit.coefficient_table() for fit in (*linear_fits(), *generalized_linear_fits())]
+
+
 def links():
     return [supervised.Link(name, np.cbrt, cube, cube) for name in ("cube", "root")]
 
@@ -116,6 +120,7 @@ KINDS = [
     laplace_logistics,
     generalized_linear_models,
     generalized_linear_fits,
+    coefficient_tables,
     links,
     descents,
     bases,
@@ -164,6 +169,7 @@ CALLS |= {f"{type(basis).__name__}.__call__": [{"inputs": NEW}] for basis in bas
 
 CALLS |= {
     "LogisticRegression": [{"classes": ["n", "y"], "coefficients": [1.0, 2.0]}],
+    "CoefficientTable": [{"names": ["a"], "estimates": [1.0], "standard_errors": [0.5], "degrees": 3.0}],
     "LogisticRegression.log_odds": [{"X": NEW}],
     "LogisticRegression.log_prob": [{"X": NEW, "y": ["n", "y"]}],
     "LaplaceLogistic.predict_proba": [{"X": NEW}],
@@ -183,6 +189,7 @@ ANSWERS = {
     "LaplaceLogistic",
     "GeneralizedLinearFit",
     "Descent",
+    "CoefficientTable",
     "LinearFit",
     "RidgePath",
     "RegressionStatistics",

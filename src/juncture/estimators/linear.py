@@ -116,11 +116,11 @@ class BayesianLinearRegression(RegressorMixin, BaseEstimator):  # type: ignore[m
 @shell_of(
     GeneralizedLinearOptions,
     Newton,
-    without=("offset", "exposure", "trials", "basis", "start", "method"),
+    without=("offset", "exposure", "trials", "basis", "start", "clusters", "method"),
     first=("family",),
 )
 class GeneralizedLinearModel(RegressorMixin, BaseEstimator):  # type: ignore[misc]
-    """A generalised linear model by maximum likelihood; without a family that of `jt.Gaussian`.
+    """A generalised linear model by maximum likelihood or with a ridge penalty; without a family that of `jt.Gaussian`.
 
     Parameters
     ----------

@@ -61,6 +61,7 @@ from juncture.supervised.regression.bayesian import ConjugateLinearRegression as
 from juncture.supervised.regression.bayesian import PosteriorFit as PosteriorFit
 from juncture.supervised.regression.bayesian import RegressionStatistics as RegressionStatistics
 from juncture.supervised.regression.bayesian import regression_statistics as regression_statistics
+from juncture.supervised.regression.coefficients import CoefficientTable as CoefficientTable
 from juncture.supervised.regression.evidence import BasisChoice as BasisChoice
 from juncture.supervised.regression.evidence import EvidenceFit as EvidenceFit
 from juncture.supervised.regression.evidence import EvidenceMaximization as EvidenceMaximization

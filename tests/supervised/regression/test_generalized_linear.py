@@ -467,3 +467,108 @@ def test_scores_of_any_size_have_a_likelihood_under_stochastic_steps():
     counts = jt.fit(GeneralizedLinearModel, x, [1, 3], method=method, **{**options, "family": jt.Binomial}, trials=4)
     eta = 1000 * counts.model.coefficients[0]  # log-odds of the first row, whose likelihood is that of the second
     assert counts.log_likelihood == pytest.approx(2 * (np.log(4) + eta - 4 * eta), rel=1e-12)
+
+
+# --- penalties, robust errors, tables of coefficients ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("family", "link"), [(jt.Gaussian, None), (jt.Poisson, None), (jt.Gamma, "log")])
+@pytest.mark.parametrize("options", [{}, {"penalize_constant": True}, {"standardize": True}], ids=str)
+def test_a_ridge_penalty_has_its_minimum(family, link, options):
+    """The gradient of half the deviance is minus that of the penalty, also where features depend on others."""
+    rng = np.random.default_rng(1)
+    inputs = rng.normal(size=(40, 2)) * [1.0, 30.0]
+    inputs = np.column_stack([inputs, inputs[:, 0] - 2 * inputs[:, 1]])
+    targets = rng.gamma(2.0, size=40) if family is not jt.Poisson else rng.poisson(2.0, size=40).astype(float)
+    found = jt.fit(GeneralizedLinearModel, inputs, targets, family=family, link=link, penalty=jt.L2(2.0), **options)
+    units = np.append(1.0 if options.get("penalize_constant") else 0.0, inputs.std(axis=0))
+    units[1:] = units[1:] if options.get("standardize") else 1.0
+    model, features = found.model, np.column_stack([np.ones(40), inputs])
+    means = model.mean(inputs)
+    slope = model.link.derivative(features @ model.coefficients) / model.response.variance(means)
+    gradient = features.T @ (slope * (means - targets))
+    assert gradient == pytest.approx(-2.0 * units**2 * model.coefficients, abs=1e-6 * np.abs(features).sum())
+    assert found.deviance == pytest.approx(model.response.deviance(targets, means).sum())
+
+
+def test_ridge_is_that_of_the_path_and_of_scikit_learn():
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    rng = np.random.default_rng(2)
+    inputs = rng.normal(size=(50, 3))
+    targets = rng.poisson(np.exp(0.5 + inputs @ [0.5, -0.3, 0.0])).astype(float)
+    ridge = jt.fit(GeneralizedLinearModel, inputs, targets, family=jt.Gaussian, penalty=3.0)
+    path = jt.supervised.ridge_path(inputs, targets, [3.0], penalize_constant=False)
+    assert ridge.model.coefficients == pytest.approx(path.coefficients[0])
+    theirs = linear_model.PoissonRegressor(alpha=3.0 / 50, tol=1e-10, solver="newton-cholesky").fit(inputs, targets)
+    ours = jt.fit(GeneralizedLinearModel, inputs, targets, family=jt.Poisson, penalty=3.0).model.coefficients
+    assert ours == pytest.approx(np.append(theirs.intercept_, theirs.coef_), abs=1e-7)
+    with pytest.raises(jt.errors.InvalidData, match=r"is jt.L2\(strength\)"):
+        jt.fit(GeneralizedLinearModel, inputs, targets, family=jt.Poisson, penalty=jt.L1(1.0))
+
+
+@pytest.mark.parametrize("kind", ["HC0", "HC1", "HC2", "HC3", "clusters"])
+@pytest.mark.parametrize("family", [jt.Gaussian, jt.Poisson])
+def test_robust_errors_are_the_sandwich(family, kind):
+    """Written out in the features as given; weights are repetitions, and linear regression agrees."""
+    rng = np.random.default_rng(3)
+    inputs, groups = rng.normal(size=(30, 2)), rng.integers(0, 6, size=30)
+    targets = rng.poisson(np.exp(0.5 + inputs @ [0.5, -0.3])).astype(float)
+    errors = {"clusters": groups} if kind == "clusters" else {"robust": kind}
+    found = jt.fit(GeneralizedLinearModel, inputs, targets, family=family, **errors)
+    features, means = np.column_stack([np.ones(30), inputs]), found.model.mean(inputs)
+    spread = np.ones(30) if family is jt.Gaussian else means
+    bread = np.linalg.inv(features.T @ (features * spread[:, None]))
+    scores = features * (targets - means)[:, None]
+    leverage = spread * np.einsum("ij,jk,ik->i", features, bread, features)
+    factor = {"HC1": np.sqrt(30 / 27), "HC2": (1 - leverage) ** -0.5, "HC3": 1 / (1 - leverage)}.get(kind, 1.0)
+    scores = scores * np.reshape(factor, (-1, 1))
+    if kind == "clusters":
+        scores = np.array([scores[groups == group].sum(axis=0) for group in range(6)]) * np.sqrt(6 / 5 * 29 / 27)
+    expected = bread @ scores.T @ scores @ bread
+    assert found.covariance == pytest.approx(expected)
+    weights = np.random.default_rng(4).integers(0, 4, size=30)
+    again = {"clusters": np.repeat(groups, weights)} if kind == "clusters" else errors
+    many = jt.fit(GeneralizedLinearModel, inputs.repeat(weights, 0), targets.repeat(weights), family=family, **again)
+    heavy = jt.fit(GeneralizedLinearModel, inputs, targets, family=family, weights=weights, **errors)
+    assert heavy.covariance == pytest.approx(many.covariance)
+    if family is jt.Gaussian:
+        table = {"a": inputs[:, 0], "b": inputs[:, 1], "group": groups, "y": targets}
+        named = {"clusters": "group"} if kind == "clusters" else errors
+        columns = table if kind == "clusters" else {name: table[name] for name in "aby"}
+        assert jt.fit(LinearRegression, columns, "y", **named).covariance == pytest.approx(expected)
+
+
+def test_tables_of_coefficients_are_those_of_statsmodels():
+    statsmodels = pytest.importorskip("statsmodels.api")
+    rng = np.random.default_rng(3)
+    inputs, groups = rng.normal(size=(60, 2)), np.arange(60) // 5
+    targets = rng.poisson(np.exp(0.5 + inputs @ [0.5, -0.3])).astype(float)
+    features, above = statsmodels.add_constant(inputs), (targets > 1).astype(int)
+    counts = statsmodels.GLM(targets, features, statsmodels.families.Poisson())
+    least, logit = statsmodels.OLS(targets, features), statsmodels.Logit(above, features)
+    within = {"cov_type": "cluster", "cov_kwds": {"groups": groups}}
+    pairs = [
+        (jt.fit(GeneralizedLinearModel, inputs, targets, family=jt.Poisson), counts.fit(tol=1e-12)),
+        (jt.fit(GeneralizedLinearModel, inputs, targets, family=jt.Poisson, clusters=groups), counts.fit(**within)),
+        (jt.fit(LinearRegression, inputs, targets), least.fit()),
+        (jt.fit(LinearRegression, inputs, targets, robust="HC3"), least.fit(cov_type="HC3", use_t=True)),
+        (jt.fit(LinearRegression, inputs, targets, clusters=groups), least.fit(**within, use_t=True)),
+        (jt.fit(LogisticRegression, inputs, above), logit.fit(disp=0, tol=1e-12)),
+    ]
+    for ours, theirs in pairs:
+        table = ours.coefficient_table(confidence=0.95)
+        assert table.estimates == pytest.approx(theirs.params, abs=1e-7)
+        assert table.standard_errors == pytest.approx(theirs.bse, rel=1e-6)
+        assert table.p_values == pytest.approx(theirs.pvalues, abs=1e-6)
+        assert np.column_stack([table.low, table.high]) == pytest.approx(theirs.conf_int(), abs=1e-6)
+
+
+def test_a_table_of_coefficients_shows_itself():
+    names = {"a": [0.0, 1.0, 2.0, 3.0], "b": [1.0, 0.0, 1.0, 3.0]}
+    classes = jt.fit(LogisticRegression, names, ["x", "y", "z", "x"], penalty=1.0).coefficient_table()
+    assert classes.names == ("y: constant", "y: a", "y: b", "z: constant", "z: a", "z: b")
+    cubic = jt.fit(LinearRegression, X, T, basis=jt.supervised.PolynomialBasis(2)).coefficient_table()
+    assert cubic.names == ("constant", "x0[1]", "x0[2]")
+    assert cubic.to_pandas().columns.tolist() == ["estimate", "standard error", "t", "p", "low", "high"]
+    assert "t with 7 degrees of freedom" in repr(cubic)
+    assert "<th>x0[2]</th>" in cubic._repr_html_()

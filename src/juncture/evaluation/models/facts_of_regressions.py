@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from juncture.errors import InvalidData
+from juncture.errors import InvalidData, Unsupported
 from juncture.evaluation.models.facts import Evidence, Facts, check_logs
 from juncture.families.continuous.gaussian import Gaussian
 from juncture.families.continuous.student_t import StudentT
@@ -99,6 +99,11 @@ def facts_of_logistic(model: LogisticRegression | LogisticFit, data: Any) -> Fac
 def facts_of_generalized(model: GeneralizedLinearModel | GeneralizedLinearFit, data: Any) -> Facts:
     """A generalised linear model: its coefficients, and the dispersion where it has one."""
     line = model.model if isinstance(model, GeneralizedLinearFit) else model
+    if isinstance(model, GeneralizedLinearFit) and model.penalty is not None:
+        raise Unsupported(
+            "a generalised linear model that was learned with a penalty has no criteria here: compare it"
+            " by cross_validate"
+        )
     inputs, targets = read_pair(data, line)
 
     def learn(some: Any, those: Any) -> Any:

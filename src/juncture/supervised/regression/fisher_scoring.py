@@ -5,14 +5,14 @@ The score of a row with weight w is w (t - μ) μ'(η) / V(μ) · φ(x), its inf
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import expit, xlogy
 
-from juncture.base.checks import check_array
+from juncture.base.checks import check_array, check_flag
 from juncture.base.options import Options, as_seed
 from juncture.base.values import number_of
 from juncture.errors import InvalidData, NotConvergedWarning, RegularizedWarning, warn_user
@@ -22,6 +22,7 @@ from juncture.families.discrete.binomial import Binomial
 from juncture.learning.conditionals.softmax import FLAT, orthogonal_directions, standardization
 from juncture.learning.learners import StochasticGradient
 from juncture.learning.newton import Newton
+from juncture.learning.undirected.penalties import check_penalty
 from juncture.numerics.descent import descend_stochastic
 from juncture.numerics.iteration import Trace
 from juncture.numerics.newton import (
@@ -35,6 +36,7 @@ from juncture.numerics.newton import (
 from juncture.runtime.parallel import block_rows, map_blocks, one_thread
 from juncture.supervised.model import read_training, weights_left
 from juncture.supervised.regression.bases import Basis, basis_of, check_basis
+from juncture.supervised.regression.coefficients import check_robust, errors_of, scatter_of_scores, take_clusters
 from juncture.supervised.regression.generalized_linear import (
     LINKS,
     RESPONSES,
@@ -59,7 +61,7 @@ MOST_STEPS = 500  # of a fit; where more are needed, there is no maximum
 
 @dataclass(frozen=True)
 class GeneralizedLinearOptions(RowFacts):
-    """How a generalised linear model is learned: maximum likelihood.
+    """How a generalised linear model is learned: maximum likelihood, or its mode under a Gaussian prior.
 
     Features are centered and scaled before anything is solved or inverted, so that their units and offsets do not
     matter; where some depend on others, the coefficients are those of least norm in standard deviations. Weights of
@@ -77,6 +79,19 @@ class GeneralizedLinearOptions(RowFacts):
         Of a negative binomial.
     basis
         The features; by default a constant and the inputs.
+    penalty
+        `jt.L2(strength)`, or its strength: ½ strength Σ w² is subtracted from minus half the deviance, as in ridge
+        regression: a Gaussian prior with the variance dispersion / strength.
+    penalize_constant
+        Whether the coefficient of the constant is in the penalty.
+    standardize
+        Whether the penalty is that of the coefficients of standardised features, which is the same in all units.
+    robust
+        "HC0" to "HC3": standard errors from the residuals of the rows, which hold where the variance of the targets is
+        not that of the family. None: those of the model.
+    clusters
+        A label for each row, or the name of a column: standard errors that hold where rows with one label depend on
+        each other.
     start
         The first coefficients; by default those of the linked targets.
     method
@@ -88,12 +103,24 @@ class GeneralizedLinearOptions(RowFacts):
     link: Any = None
     successes: float | None = None
     basis: Basis | None = None
+    penalty: Any = None
+    penalize_constant: bool = False
+    standardize: bool = False
+    robust: str | None = None
+    clusters: Any = None
     start: Any = None
     method: Any = "auto"
     methods: ClassVar[Mapping[str, type[Options]]] = {"newton": Newton, "gradient": StochasticGradient}
 
     def __post_init__(self) -> None:
         check_basis(self.basis)
+        penalty = check_penalty(self.penalty)
+        if penalty is not None and penalty.absolute:
+            raise InvalidData("the penalty of a generalised linear model is jt.L2(strength): jt.L1 has no curvature")
+        object.__setattr__(self, "penalty", penalty)
+        check_flag(self.penalize_constant, "penalize_constant")
+        check_flag(self.standardize, "standardize")
+        check_robust(self.robust, self.clusters)
 
     def of_model(self, model: GeneralizedLinearModel) -> GeneralizedLinearOptions:
         """The same options, where nothing else was given with the family, the link and the basis of a model."""
@@ -120,22 +147,26 @@ def fit_generalized_linear(
     """The model of largest likelihood; one that is given says its family, link, basis and columns."""
     if not isinstance(model, type):
         options = options.of_model(model)
-    table, known = take_fact_columns(data, options)
+    table, known = take_clusters(*take_fact_columns(data, options))
     if known is not options and not isinstance(weights, str):
         weights = weights_left(data, weights)
     options, read = known, read_training(model, table, y, weights)
     problem = state_problem(pairs_of(read), options)
     if isinstance(options.method, StochasticGradient):
+        if options.penalty is not None:
+            raise InvalidData('penalty= is for Fisher scoring: leave it out, or take method="newton"')
         found = descend_generalized_linear(problem, options, as_seed(rng))
     else:
-        found = maximize_likelihood(problem.orthogonal(), options.start, options.method.limits)
+        found = maximize_likelihood(problem.orthogonal(), options, options.method.limits)
     return found.with_model(found.model._with_names(read.names, read.target_name))
 
 
-def maximize_likelihood(problem: Problem, start: Any, limits: dict[str, Any]) -> GeneralizedLinearFit:
-    """The fit at the maximum of the likelihood, by Fisher scoring."""
-    near = maximum_of_few(problem) if start is None else None
-    first, there = near or first_point(problem, start)
+def maximize_likelihood(
+    problem: Problem, options: GeneralizedLinearOptions, limits: dict[str, Any]
+) -> GeneralizedLinearFit:
+    """The fit at the maximum of the likelihood, or of it less the penalty, by Fisher scoring."""
+    near = maximum_of_few(problem) if options.start is None else None
+    first, there = near or first_point(problem, options.start)
     found = scoring(problem, **limits).minimize(problem.expand, first, there)
     most = limits.get("max_steps", MOST_STEPS)
     if not found.converged and most < MOST_STEPS:
@@ -148,7 +179,7 @@ def maximize_likelihood(problem: Problem, start: Any, limits: dict[str, Any]) ->
     reason = "the steps gain nothing" if found.converged else f"stopped after {number_of(most, 'step')}"
     trace = Trace(tuple(-value for value in found.values), found.converged, reason)
     change: Any = problem.change
-    return report(problem, found.point, change @ found.point, found.here, trace)
+    return report(problem, found.point, change @ found.point, found.here, trace, options)
 
 
 def descend_generalized_linear(problem: Problem, options: GeneralizedLinearOptions, seed: int) -> GeneralizedLinearFit:
@@ -162,7 +193,7 @@ def descend_generalized_linear(problem: Problem, options: GeneralizedLinearOptio
     turned = problem.orthogonal()
     point = turned.back @ course.point
     trace = replace(course.trace, values=tuple(-value for value in course.trace.values))
-    return report(turned, point, course.point, turned.expand_exactly(point), trace, seed=seed, course=course)
+    return report(turned, point, course.point, turned.expand_exactly(point), trace, options, seed=seed, course=course)
 
 
 def maximum_of_few(problem: Problem) -> tuple[np.ndarray, Expansion] | None:
@@ -203,7 +234,13 @@ def scoring(problem: Problem, tolerance: float = 1e-16, max_steps: int = MOST_ST
 
 
 def report(
-    problem: Problem, point: np.ndarray, coefficients: np.ndarray, here: Expansion, trace: Trace, **course: Any
+    problem: Problem,
+    point: np.ndarray,
+    coefficients: np.ndarray,
+    here: Expansion,
+    trace: Trace,
+    options: GeneralizedLinearOptions,
+    **course: Any,
 ) -> GeneralizedLinearFit:
     """The fit at a point of an orthogonal problem, which is these coefficients of the features."""
     means, response = problem.means(point), problem.response
@@ -212,9 +249,11 @@ def report(
         pearson = float(problem.weights @ ((problem.targets - means) ** 2 / response.variance(means)))
     else:
         pearson = logistic_pearson(problem, point)
+    deviance = 2 * here.value - float(((problem.pull @ point) ** 2).sum())
     change: Any = problem.change
-    root = change @ inverse_root(here.hessian)
-    spare = float(problem.counts.sum()) - root.shape[1]
+    inner = inverse_root(here.hessian)
+    root, pulled = change @ inner, problem.pull @ inner
+    spare = float(problem.counts.sum()) - (root.shape[1] - float((pulled**2).sum()))
     dispersion = 1.0
     if response.has_dispersion:
         if not spare > 0:
@@ -241,15 +280,36 @@ def report(
         model,
         log_likelihood(problem, means, dispersion)
         if is_inside
-        else log_likelihood(problem, problem.targets, dispersion) - here.value,
+        else log_likelihood(problem, problem.targets, dispersion) - deviance / 2,
         trace,
-        covariance=dispersion * root @ root.T,
-        deviance=2 * here.value,
+        covariance=root @ scatter(problem, point, inner, dispersion, options) @ root.T,
+        deviance=deviance,
         null_deviance=null_deviance(problem),
         pearson=pearson,
         num_rows=float(problem.counts.sum()),
+        degrees=degrees_of(options, spare) if response.has_dispersion else np.inf,
+        errors=errors_of(options),
+        penalty=options.penalty,
         **course,
     )
+
+
+def degrees_of(options: Any, spare: float) -> float:
+    """The degrees of freedom of t: what rows have beside the features, or clusters beside one."""
+    return spare if options.clusters is None else float(len(np.unique(options.clusters)) - 1)
+
+
+def scatter(
+    problem: Problem, point: np.ndarray, inner: np.ndarray, dispersion: float, options: GeneralizedLinearOptions
+) -> np.ndarray:
+    """The covariance of the coefficients in directions in which the curvature, with dispersion 1, is the identity."""
+    if errors_of(options) == "model":
+        return dispersion * np.eye(inner.shape[1])
+    scores, directions = problem.features @ point + problem.offset, problem.features @ inner
+    means, derivative = np.asarray(problem.link.inverse(scores)), np.asarray(problem.link.derivative(scores))
+    slope = (1.0 if problem.trials is None else problem.trials) * derivative / problem.response.variance(means)
+    leverages = slope * derivative * (directions**2).sum(axis=1)
+    return scatter_of_scores(directions, slope * (problem.targets - means), problem.counts, leverages, options)
 
 
 def log_likelihood(problem: Problem, means: np.ndarray, dispersion: float) -> float:
@@ -283,7 +343,7 @@ def null_deviance(problem: Problem) -> float:
         with np.errstate(all="ignore"):
             terms = problem.response.deviance(problem.targets, np.full(len(problem.targets), middle))
         return float(problem.weights @ terms)
-    alone = replace(problem, features=np.ones((len(problem.targets), 1)), change=None, back=None)
+    alone = replace(problem, features=np.ones((len(problem.targets), 1)), pull=np.zeros((0, 1)), change=None, back=None)
     found = scoring(alone).minimize(alone.expand, *first_point(alone, None))
     return 2 * found.here.value
 
@@ -316,6 +376,7 @@ class Problem:
     counts: np.ndarray  # (row,): the weights of rows as given
     trials: np.ndarray | None
     successes: float | None
+    pull: np.ndarray  # (·, feature): the penalty is ½ ‖pull coefficients‖²
     change: np.ndarray | None = None  # (feature, direction): coefficients are change times those of directions
     back: np.ndarray | None = None  # (direction, feature): from coefficients to those of directions
 
@@ -333,7 +394,8 @@ class Problem:
                 len(given),
                 size,
             )
-            turn, change = orthogonal_directions(triangles), standard.change(has_constant)
+            change = standard.change(has_constant)
+            turn = orthogonal_directions([*triangles, self.pull @ change])
             columns = np.empty((turn.shape[1], len(given)))
 
             def turn_rows(part: slice) -> None:
@@ -341,7 +403,8 @@ class Problem:
 
             map_blocks(turn_rows, len(given), size)
         back = np.linalg.solve(change.T, turn / (turn**2).sum(axis=0)).T
-        return replace(self, features=columns.T, change=change @ turn, back=back)
+        own = change @ turn
+        return replace(self, features=columns.T, pull=self.pull @ own, change=own, back=back)
 
     def every(self, step: int) -> Problem:
         """The problem of every row whose number is a multiple of `step`."""
@@ -367,8 +430,17 @@ class Problem:
             parts = map_blocks(lambda part: self._expand_block(coefficients, part), len(self.features), rows)
         if any(part is None for part in parts):
             return Expansion(np.inf, np.zeros(size), np.eye(size))
-        value, gradient, hessian = (sum(part[place] for part in parts if part is not None) for place in range(3))
-        return Expansion(float(value), np.asarray(gradient), np.asarray(hessian))
+        return self._penalised(coefficients, [part for part in parts if part is not None])
+
+    def _penalised(self, coefficients: np.ndarray, parts: Sequence[tuple[float, np.ndarray, np.ndarray]]) -> Expansion:
+        """The sum of the parts and the penalty."""
+        value, gradient, hessian = (sum(part[place] for part in parts) for place in range(3))
+        pulled = self.pull @ coefficients
+        return Expansion(
+            float(value) + 0.5 * float(pulled @ pulled),
+            np.asarray(gradient) + self.pull.T @ pulled,
+            np.asarray(hessian) + self.pull.T @ self.pull,
+        )
 
     def _expand_block(self, coefficients: np.ndarray, part: slice) -> tuple[float, np.ndarray, np.ndarray] | None:
         features, targets, weights = self.features[part], self.targets[part], self.weights[part]
@@ -398,8 +470,7 @@ class Problem:
             len(self.features),
             block_rows((2 * len(coefficients),)),
         )
-        value, gradient, hessian = (sum(part[place] for part in parts) for place in range(3))
-        return Expansion(float(value), np.asarray(gradient), np.asarray(hessian))
+        return self._penalised(coefficients, parts)
 
     def _expand_logistic(self, coefficients: np.ndarray, part: slice) -> tuple[float, np.ndarray, np.ndarray]:
         features, targets, weights = self.features[part], self.targets[part], self.weights[part]
@@ -438,19 +509,33 @@ def state_problem(rows: Pairs, options: GeneralizedLinearOptions) -> Problem:
         response.check_targets(rows.targets)
     elif not ((rows.targets >= 0) & (rows.targets <= number) & (rows.targets == np.floor(rows.targets))).all():
         raise InvalidData("targets of a binomial are whole numbers from 0 to the trials of their row")
+    features = chosen.features(rows.inputs)
     return Problem(
         family,
         response,
         linked,
         chosen,
-        chosen.features(rows.inputs),
+        features,
         rows.targets if number is None else rows.targets / number,
         rows.weights if number is None else rows.weights * number,
         read_offset(options.offset, options.exposure, len(rows.targets), linked),
         rows.weights,
         number,
         None if successes is None else float(successes),
+        pull_of(features, rows.weights, chosen, options),
     )
+
+
+def pull_of(features: np.ndarray, weights: np.ndarray, basis: Basis, options: GeneralizedLinearOptions) -> np.ndarray:
+    """(·, feature): the root of the penalty."""
+    if options.penalty is None:
+        return np.zeros((0, features.shape[1]))
+    constants = int(basis.has_constant)
+    units = np.ones(features.shape[1])
+    if options.standardize:
+        units[constants:] = standardization(features[:, constants:], weights, is_centered=basis.has_constant).deviation
+    units[:constants] = float(options.penalize_constant)
+    return np.diag(np.sqrt(options.penalty.squared) * units)
 
 
 def first_point(

@@ -32,6 +32,7 @@ from juncture.numerics.iteration import Trace
 from juncture.numerics.stable import as_numbers
 from juncture.supervised.model import take_numbers
 from juncture.supervised.regression.bases import Basis, FeatureModel, check_basis
+from juncture.supervised.regression.coefficients import CoefficientTable, feature_labels
 from juncture.supervised.regression.inputs_and_targets import check_finite
 
 
@@ -201,7 +202,14 @@ class GeneralizedLinearFit(Fit[GeneralizedLinearModel]):
     seed
         Of the rows that stochastic gradient steps drew; None of Fisher scoring.
     covariance
-        (feature, feature): of the coefficients, the dispersion times the inverse of the Fisher information.
+        (feature, feature): of the coefficients, the dispersion times the inverse of the Fisher information, or from the
+        residuals where robust errors were asked for. With a penalty its curvature counts as information.
+    errors
+        How the covariance was estimated: "model", "HC0" to "HC3", or "clusters".
+    degrees
+        The degrees of freedom of t; infinite where the dispersion is known.
+    penalty
+        What was subtracted: None, or `jt.L2`.
     deviance, null_deviance
         Twice what the log-likelihood, with dispersion 1, is below that of means equal to the targets: of the model, and
         of the best constant mean.
@@ -218,6 +226,9 @@ class GeneralizedLinearFit(Fit[GeneralizedLinearModel]):
     null_deviance: float
     pearson: float
     num_rows: float
+    degrees: float
+    errors: str
+    penalty: Any
     course: Descent | None
 
     def __init__(
@@ -229,7 +240,7 @@ class GeneralizedLinearFit(Fit[GeneralizedLinearModel]):
         covariance: Any,
         seed: int | None = None,
         course: Descent | None = None,
-        **facts: float,
+        **facts: Any,
     ) -> None:
         super().__init__(model, log_likelihood, trace, None, seed)
         self._set(covariance=read_only(covariance), course=course, **facts)
@@ -238,6 +249,25 @@ class GeneralizedLinearFit(Fit[GeneralizedLinearModel]):
     def standard_errors(self) -> np.ndarray:
         """(feature,): the standard deviation of each coefficient."""
         return np.sqrt(np.diag(self.covariance))
+
+    def coefficient_table(self, confidence: float = 0.9) -> CoefficientTable:
+        """The coefficients with standard errors, z or t, p and intervals.
+
+        Parameters
+        ----------
+        confidence
+            Of the intervals.
+
+        Examples
+        --------
+        >>> import juncture as jt
+        >>> fitted = jt.fit(GeneralizedLinearModel, [0.0, 1.0, 2.0, 3.0], [1, 3, 7, 20], family=jt.Poisson)
+        >>> fitted.coefficient_table().p_values.round(4).tolist()
+        [0.961, 0.0]
+        """
+        model = self.model
+        labels, errors = feature_labels(model), self.standard_errors
+        return CoefficientTable(labels, model.coefficients, errors, self.degrees, confidence, self.errors)
 
     def plot(self, **options: Any) -> Any:
         """The prediction with its band over one input; `jt.plot`."""

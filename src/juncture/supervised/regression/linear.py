@@ -26,8 +26,16 @@ from juncture.learning.fit import Fit
 from juncture.learning.learners import ClosedForm
 from juncture.numerics.iteration import Trace
 from juncture.numerics.stable import LOG_TWO_PI, as_numbers
-from juncture.supervised.model import read_training
+from juncture.supervised.model import read_training, weights_left
 from juncture.supervised.regression.bases import Basis, FeatureModel, basis_of, check_basis, count_inputs
+from juncture.supervised.regression.coefficients import (
+    CoefficientTable,
+    check_robust,
+    errors_of,
+    feature_labels,
+    scatter_of_scores,
+    take_clusters,
+)
 from juncture.supervised.regression.inputs_and_targets import Pairs, pairs_of, read_pairs
 
 
@@ -124,6 +132,10 @@ class LinearFit(Fit[LinearRegression]):
         Rows, or the sum of their weights.
     rank
         The number of independent features.
+    errors
+        How the covariance was estimated: "model", "HC0" to "HC3", or "clusters".
+    degrees
+        The degrees of freedom of t.
     """
 
     covariance: np.ndarray
@@ -131,6 +143,8 @@ class LinearFit(Fit[LinearRegression]):
     dependent: tuple[int, ...]
     num_rows: float
     rank: int
+    errors: str
+    degrees: float
 
     def __init__(self, model: LinearRegression, log_likelihood: float, *, covariance: np.ndarray, **facts: Any) -> None:
         super().__init__(model, log_likelihood, Trace((log_likelihood,), True, "solved in closed form"), None)
@@ -140,6 +154,31 @@ class LinearFit(Fit[LinearRegression]):
     def standard_errors(self) -> np.ndarray:
         """(feature,): the standard deviation of each coefficient."""
         return read_only(np.sqrt(np.diag(self.covariance)))
+
+    def coefficient_table(self, confidence: float = 0.9) -> CoefficientTable:
+        """The coefficients with standard errors, t, p and intervals.
+
+        Parameters
+        ----------
+        confidence
+            Of the intervals.
+
+        Examples
+        --------
+        >>> import juncture as jt
+        >>> fitted = jt.fit(LinearRegression, {"hours": [0.0, 1.0, 2.0, 3.0], "mark": [1.0, 3.0, 5.0, 8.0]}, "mark")
+        >>> fitted.coefficient_table()
+                  estimate  standard error       t        p      low    high
+        constant       0.8           0.324   2.469    0.132 -0.14619  1.7462
+        hours          2.3          0.1732  13.279  0.00562   1.7942  2.8058
+        intervals of 90 %; t with 2 degrees of freedom; standard errors of the model
+        """
+        if not self.degrees > 0:
+            raise InvalidData("there are no more rows than features: nothing is left that tells the errors")
+        model, errors = self.model, self.standard_errors
+        return CoefficientTable(
+            feature_labels(model), model.coefficients, errors, self.degrees, confidence, self.errors
+        )
 
     @property
     def norm(self) -> float:
@@ -175,16 +214,25 @@ class LinearOptions(Options):
     ----------
     basis
         The features; by default a constant and the inputs.
+    robust
+        "HC0" to "HC3": standard errors from the residuals of the rows, which hold where the noise differs among rows.
+        None: those of the model.
+    clusters
+        A label for each row, or the name of a column: standard errors that hold where rows with one label depend on
+        each other.
     method
         "least-squares".
     """
 
     basis: Basis | None = None
+    robust: str | None = None
+    clusters: Any = None
     method: Any = "auto"
     methods: ClassVar[Mapping[str, type[Options]]] = {"least-squares": ClosedForm}
 
     def __post_init__(self) -> None:
         check_basis(self.basis)
+        check_robust(self.robust, self.clusters)
 
 
 def fit_linear(
@@ -196,13 +244,17 @@ def fit_linear(
     options: LinearOptions,
 ) -> LinearFit:
     """The regression of least squares; one that is given says its basis and columns."""
-    read = read_training(model, data, y, weights)
-    found = solve_linear(pairs_of(read), check_basis(basis_of(model, options.basis)))
+    table, known = take_clusters(data, options)
+    if known is not options and not isinstance(weights, str):
+        weights = weights_left(data, weights)
+    read = read_training(model, table, y, weights)
+    found = solve_linear(pairs_of(read), check_basis(basis_of(model, options.basis)), known)
     return found.with_model(found.model._with_names(read.names, read.target_name))
 
 
-def solve_linear(rows: Pairs, chosen: Basis) -> LinearFit:
+def solve_linear(rows: Pairs, chosen: Basis, options: LinearOptions | None = None) -> LinearFit:
     """Least squares of checked rows."""
+    options = options or LinearOptions()
     constants = int(chosen.has_constant)
     given = chosen.features(rows.inputs)[:, constants:]
     standard = standardization(given, rows.weights, is_centered=chosen.has_constant)
@@ -216,7 +268,8 @@ def solve_linear(rows: Pairs, chosen: Basis) -> LinearFit:
     condition = np.inf if dependent or not rank else float(values[0] / values[rank - 1])
     root = right[:rank].T / values[:rank]  # (feature, direction)
     weights_found = root @ (left.T @ projected)[:rank]
-    total, squares = rows.weights.sum(), float(rows.weights @ (rest - features @ weights_found) ** 2)
+    residuals, directions = rest - features @ weights_found, features @ root
+    total, squares = rows.weights.sum(), float(rows.weights @ residuals**2)
     change = standard.change(chosen.has_constant)
     coefficients, root = change @ weights_found, change @ root
     coefficients[:constants] += middle
@@ -224,9 +277,14 @@ def solve_linear(rows: Pairs, chosen: Basis) -> LinearFit:
     covariance = (
         root @ root.T * (squares / spare) if spare > 0 else np.full([len(root)] * 2, np.inf if squares else 0.0)
     )
+    if errors_of(options) != "model":
+        leverages = (directions**2).sum(axis=1)
+        covariance = root @ scatter_of_scores(directions, residuals, rows.weights, leverages, options) @ root.T
+    degrees = spare if options.clusters is None else len(np.unique(options.clusters)) - 1
     return LinearFit(
         LinearRegression(coefficients, squares / total, chosen), log_likelihood(squares, total), covariance=covariance,
         condition_number=condition, dependent=dependent, num_rows=float(total), rank=rank,
+        errors=errors_of(options), degrees=float(degrees),
     )  # fmt: skip
 
 

@@ -26,6 +26,7 @@ from juncture.numerics.iteration import Trace
 from juncture.numerics.stable import as_numbers, log_sum_exp, softmax
 from juncture.supervised.model import read_training
 from juncture.supervised.regression.bases import Basis, FeatureModel, LinearBasis, basis_of, check_basis
+from juncture.supervised.regression.coefficients import CoefficientTable, feature_labels
 from juncture.supervised.regression.inputs_and_targets import (
     check_classes,
     decode_classes,
@@ -182,6 +183,27 @@ class LogisticFit(Fit[LogisticRegression]):
     def standard_errors(self) -> np.ndarray:
         """(class but the first, feature): the standard deviation of each coefficient; without a penalty, Wald's."""
         return np.linalg.norm(self.root, axis=1).reshape(self.model.coefficients.shape)
+
+    def coefficient_table(self, confidence: float = 0.9) -> CoefficientTable:
+        """The coefficients with standard errors, z, p and intervals, class by class.
+
+        Parameters
+        ----------
+        confidence
+            Of the intervals.
+
+        Examples
+        --------
+        >>> import juncture as jt
+        >>> fitted = jt.fit(LogisticRegression, [0.0, 1.0, 2.0, 3.0], ["no", "yes", "no", "yes"])
+        >>> fitted.coefficient_table().to_pandas()["p"].round(2).to_dict()
+        {'constant': 0.49, 'x0': 0.4}
+        """
+        model, labels = self.model, feature_labels(self.model)
+        if len(model.classes) > 2:
+            labels = [f"{each}: {label}" for each in model.classes[1:] for label in labels]
+        estimates, errors = model.coefficients.reshape(-1), self.standard_errors.reshape(-1)
+        return CoefficientTable(labels, estimates, errors, np.inf, confidence)
 
     def plot(self, **options: Any) -> Any:
         """The probability of each class over one input; `jt.plot`."""
