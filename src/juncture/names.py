@@ -277,7 +277,8 @@ NAMES: dict[str, dict[str, dict[str, str]]] = {
             "evaluation.decisions.regions": "DecisionRegions decision_regions",
         },
         "Descent": {
-            "numerics.descent": "Descent descend Armijo ConstantStep DecreasingStep ExactLineSearch descend_stochastic",
+            "numerics.descent": "Descent descend Armijo ConstantStep DecreasingStep ExactLineSearch TrustRegion"
+            " descend_stochastic",
         },
     },
     "evaluation": {

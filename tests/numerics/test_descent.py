@@ -6,13 +6,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import rosen, rosen_der, rosen_hess
 
 import juncture as jt
+from juncture.numerics.descent import step_within
 from juncture.supervised import (
     Armijo,
     ConstantStep,
     DecreasingStep,
     ExactLineSearch,
+    TrustRegion,
     descend,
     descend_stochastic,
 )
@@ -139,3 +142,74 @@ def test_bad_input_is_refused_in_a_sentence(ask, words):
 def test_a_start_without_a_finite_value_is_refused():
     with pytest.raises(jt.errors.InvalidData, match="nan at the start"):
         descend(lambda w: np.nan, lambda w: 2 * w, [3.0, 4.0])
+
+
+# --- trust regions -------------------------------------------------------------------------------------------------
+
+
+@given(seeds, st.sampled_from([1e-3, 0.3, 1.0, 30.0]), st.sampled_from(["any", "hard", "singular"]))
+def test_a_step_within_the_radius_is_the_least_of_its_quadratic(seed, radius, kind):
+    """Moré and Sorensen: p is least iff (H + μI) p = -g with H + μI ≥ 0, μ ≥ 0 and μ (radius - |p|) = 0."""
+    rng = np.random.default_rng(seed)
+    vectors = np.linalg.qr(rng.normal(size=(4, 4)))[0]
+    curvatures, parts = rng.normal(size=4), rng.normal(size=4)
+    least = curvatures.argmin()
+    if kind != "any":  # g has no part along the direction of least curvature, which may be flat
+        parts[least] = 0.0
+    if kind == "singular":
+        curvatures = np.abs(curvatures)
+        curvatures[least] = 0.0
+    hessian, gradient = vectors * curvatures @ vectors.T, vectors @ parts
+    step = step_within(gradient, hessian, radius)
+    length = np.linalg.norm(step)
+    assert length <= radius * (1 + 1e-9)
+    shift = max(-(step @ (hessian @ step + gradient)) / length**2, 0.0)
+    scale = np.linalg.norm(gradient) + np.abs(curvatures).max() * length
+    assert np.linalg.norm((hessian + shift * np.eye(4)) @ step + gradient) <= 1e-6 * scale
+    assert curvatures.min() + shift >= -1e-7 * (1 + np.linalg.norm(gradient) / radius)
+    assert shift * (radius - length) <= 1e-7 * (scale + shift * radius)
+
+
+@pytest.mark.parametrize("start", [2.1, 2.2, 3.0, 100.0])
+def test_trust_regions_end_where_whole_newton_steps_diverge(start):
+    """S0-050: the intercept of two targets, 0 and 1, whose whole Newton steps diverge from 2.2."""
+
+    def function(w):
+        return np.logaddexp(0, w[0]) + np.logaddexp(0, -w[0])
+
+    def gradient(w):
+        return np.tanh(w / 2)
+
+    def hessian(w):
+        return [[0.5 / np.cosh(w[0] / 2) ** 2]]
+
+    course = descend(function, gradient, start, hessian=hessian, step=TrustRegion())
+    assert course.converged
+    assert course.point == pytest.approx(0.0, abs=1e-8)
+    assert (np.diff(course.values) <= 1e-15).all()
+
+
+@given(seeds)
+def test_trust_regions_find_minima_of_functions_that_are_not_convex(seed):
+    """Rosenbrock's valley, from anywhere; and two wells, whose maximum between them Newton's steps find."""
+    rng = np.random.default_rng(seed)
+    course = descend(
+        rosen, rosen_der, rng.uniform(-2, 2, 3), hessian=rosen_hess, step=TrustRegion(radius=rng.uniform(0.1, 10))
+    )
+    assert course.converged
+    assert course.lengths == pytest.approx(np.linalg.norm(np.diff(course.points, axis=0), axis=1))
+    assert np.linalg.eigvalsh(rosen_hess(course.point)).min() > 0
+    assert (np.diff(course.values) <= 1e-12 * np.abs(course.values[:-1])).all()
+    parts = (lambda x: x[0] ** 4 / 4 - x[0] ** 2 / 2, lambda x: x**3 - x)
+    start = rng.uniform(0.01, 0.4) * rng.choice([-1, 1])
+    wells = {rule: descend(*parts, start, hessian=lambda x: [[3 * x[0] ** 2 - 1]], step=rule).point[0]
+             for rule in (ConstantStep(1.0), TrustRegion())}  # fmt: skip
+    assert wells[ConstantStep(1.0)] == pytest.approx(0.0, abs=1e-7)
+    assert wells[TrustRegion()] == pytest.approx(np.sign(start), abs=1e-7)
+
+
+def test_a_trust_region_needs_a_hessian():
+    with pytest.raises(jt.errors.InvalidData, match="a trust region needs hessian="):
+        descend(lambda x: x @ x, lambda x: 2 * x, 1.0, step=TrustRegion())
+    with pytest.raises(jt.errors.InvalidData, match="ConstantStep or DecreasingStep"):
+        descend_stochastic(lambda x, row: x, 1.0, 3, step=TrustRegion())

@@ -4,7 +4,8 @@ x ← x + ε d, with ⟨d, ∇f(x)⟩ < 0. With d = -H⁻¹∇f and ε = 1 this 
 rule it does not. `newton.py` has the damped method that the library itself uses. The stochastic descent takes the
 gradient of one row at a time.
 
-The length of a step is constant, decreasing, Armijo's, or the best along the direction.
+The length of a step is constant, decreasing, Armijo's, or the best along the direction. `TrustRegion` takes the best
+step of a quadratic model within a radius in place of a direction and a length.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from juncture.errors import InvalidData
 from juncture.numerics.iteration import Trace, check_stopping_rule
 
 MOST_SHRINKS = 1000
+MACHINE = 4 * float(np.finfo(float).eps)
 Along = Callable[[float], float]  # the function at a step of this length
 
 
@@ -35,7 +37,7 @@ class Descent(Value):
     values
         (step,): the function there; empty where a stochastic descent was not asked for it.
     lengths
-        (step - 1,): the length ε of each step.
+        (step - 1,): the length ε of each step, as a share of the direction; of a trust region the distance.
     trace
         The values with how the descent ended.
     """
@@ -71,7 +73,7 @@ def descend(  # noqa: PLR0913 (one function, many options)
     *,
     hessian: Callable[[np.ndarray], Any] | None = None,
     direction: Callable[[np.ndarray], Any] | None = None,
-    step: StepRule | None = None,
+    step: StepRule | TrustRegion | None = None,
     regularization: float = 0.0,
     tolerance: float = 1e-8,
     max_steps: int = 1000,
@@ -90,7 +92,7 @@ def descend(  # noqa: PLR0913 (one function, many options)
         A function that gives the direction at a point, which must point downhill; by default that of Newton, or -∇f.
     step
         The rule for the length: `ConstantStep`, `DecreasingStep`, `Armijo` (the default) or `ExactLineSearch`. Newton's
-        method as in books is `ConstantStep(1.0)`.
+        method as in books is `ConstantStep(1.0)`. With a Hessian also `TrustRegion`, for functions that are not convex.
     regularization
         λ, for Hessians that are singular.
     tolerance
@@ -112,7 +114,9 @@ def descend(  # noqa: PLR0913 (one function, many options)
     """
     check_stopping_rule(tolerance, max_steps)
     rule = Armijo() if step is None else step
-    if not isinstance(rule, StepRule):
+    if isinstance(rule, TrustRegion) and (hessian is None or direction is not None):
+        raise InvalidData("a trust region needs hessian=, the second derivatives, and takes no direction")
+    if not isinstance(rule, StepRule | TrustRegion):
         raise InvalidData("step must be a rule such as Armijo() or ConstantStep(0.1)")
     strength = check_number(regularization, "regularization", least=0, finite=True)
     downhill = Downhill(
@@ -123,6 +127,8 @@ def descend(  # noqa: PLR0913 (one function, many options)
         strength,
     )
     with np.errstate(over="ignore", invalid="ignore"):  # a descent that diverges ends in a sentence
+        if isinstance(rule, TrustRegion):
+            return run_trust_region(downhill, as_point(start), rule, tolerance, max_steps)
         return run_descent(downhill, as_point(start), rule, tolerance, max_steps)
 
 
@@ -158,12 +164,16 @@ class Downhill:
             return found
         if self.hessian is None:
             return -gradient
-        matrix = check_array(self.hessian(point), "what the Hessian gives").reshape(len(point), len(point))
-        bent = matrix + 2 * self.regularization * np.eye(len(point))
         try:
-            return -np.linalg.solve(bent, gradient)
+            return -np.linalg.solve(self.bend(point), gradient)
         except np.linalg.LinAlgError:
             return None
+
+    def bend(self, point: np.ndarray) -> np.ndarray:
+        """H + 2λI."""
+        hessian: Any = self.hessian
+        matrix = check_array(hessian(point), "what the Hessian gives").reshape(len(point), len(point))
+        return np.asarray(matrix + 2 * self.regularization * np.eye(len(point)))
 
 
 def value_at(function: Callable[[np.ndarray], Any], point: np.ndarray) -> float:
@@ -205,6 +215,95 @@ def run_descent(downhill: Downhill, start: np.ndarray, rule: StepRule, tolerance
         values.append(value)
         lengths.append(size)
     return Descent(points, lengths, Trace(tuple(values), converged, reason))
+
+
+def run_trust_region(
+    downhill: Downhill, start: np.ndarray, rule: TrustRegion, tolerance: float, max_steps: int
+) -> Descent:
+    """The loop of a trust region: the best step within the radius is taken if it gains enough of what it promised."""
+    points, values, lengths, radius = [start], [downhill.value(start)], list[float](), rule.radius
+    if not np.isfinite(values[0]):
+        raise InvalidData(f"the function is {values[0]:g} at the start, which must be a point with a finite value")
+    reason, converged = f"stopped after {number_of(max_steps, 'step')} without converging", False
+    for k in range(1, max_steps + 2):
+        here, value = points[-1], values[-1]
+        gradient = downhill.gradient(here)
+        if np.abs(gradient).max(initial=0.0) <= tolerance:
+            converged, reason = True, f"no entry of the gradient is above {tolerance:g}"
+            break
+        if k > max_steps:
+            break
+        matrix = downhill.bend(here)
+        if not (np.isfinite(matrix).all() and np.isfinite(gradient).all()):
+            reason = f"the derivatives at step {k} are not finite"
+            break
+        there, gained, radius = step_of_enough_gain(downhill, here, value, gradient, matrix, radius, rule.sufficient)
+        if (there == here).all():
+            reason = f"no radius of step {k} gains anything beyond rounding"
+            break
+        points.append(there)
+        values.append(value - gained)
+        lengths.append(float(np.linalg.norm(there - here)))
+    return Descent(points, lengths, Trace(tuple(values), converged, reason))
+
+
+def step_of_enough_gain(
+    downhill: Downhill,
+    here: np.ndarray,
+    value: float,
+    gradient: np.ndarray,
+    hessian: np.ndarray,
+    radius: float,
+    sufficient: float,
+) -> tuple[np.ndarray, float, float]:
+    """The point after a step that gains enough, its gain, and the next radius; the same point where none gains."""
+    slack = MACHINE * abs(value)  # what rounding does to a difference of values
+    while True:
+        way = step_within(gradient, hessian, radius)
+        there, length = here + way, float(np.linalg.norm(way))
+        if (there == here).all():
+            return here, 0.0, radius
+        promised = -float(gradient @ way + way @ hessian @ way / 2)
+        gained = value - downhill.value(there)
+        if not gained + slack >= 0.25 * promised:
+            radius = 0.25 * length
+        elif gained >= 0.75 * promised and length > 0.99 * radius:
+            radius = 2 * radius
+        if gained + slack >= sufficient * promised:
+            return there, gained, radius
+
+
+def step_within(gradient: np.ndarray, hessian: np.ndarray, radius: float) -> np.ndarray:
+    """The p of least ⟨g, p⟩ + ½ pᵀHp with |p| ≤ radius: -(H + μI)⁻¹ g, with the least μ ≥ 0 that allows it.
+
+    Moré and Sorensen (1983). Where g has no part along the directions of least curvature, which is negative, and the
+    step for their μ is shorter than the radius, one of them fills it up.
+    """
+    from scipy.optimize import brentq
+
+    curvatures, directions = np.linalg.eigh(hessian)
+    parts = directions.T @ gradient
+
+    def step(shift: float) -> np.ndarray:
+        bent = curvatures + shift
+        return -np.divide(parts, bent, out=np.zeros_like(parts), where=bent > 0)
+
+    def excess(shift: float) -> float:
+        return float(1 / radius - 1 / np.linalg.norm(step(shift)))
+
+    least, size = float(curvatures[0]), float(np.linalg.norm(gradient))
+    if least > 0 and np.linalg.norm(step(0.0)) <= radius:
+        return np.asarray(directions @ step(0.0))
+    low = max(0.0, -least)
+    spread = MACHINE * max(np.abs(curvatures).max(), size / radius)
+    if np.linalg.norm(step(low + spread)) <= radius:  # the parts along the least curvature are 0, or next to it
+        inner = step(low + spread)
+        inner[0] = 0.0
+        inner[0] = np.sqrt(max(radius**2 - inner @ inner, 0.0)) if least < 0 else 0.0
+        return np.asarray(directions @ inner)
+    high = size / radius - least + spread
+    shift = float(brentq(excess, low + spread, high, xtol=1e-300, rtol=4 * np.finfo(float).eps))
+    return np.asarray(directions @ step(shift))
 
 
 def as_point(start: Any) -> np.ndarray:
@@ -377,3 +476,27 @@ class ExactLineSearch:
         options = {"xatol": self.tolerance * far}
         found = minimize_scalar(along, bounds=(0.0, 2 * far), method="bounded", options=options)
         return float(found.x)
+
+
+@dataclass(frozen=True)
+class TrustRegion:
+    """The step of least ⟨∇f, p⟩ + ½ pᵀHp within a radius, which follows how well this quadratic tells the function.
+
+    A step is taken if it gains a share of what the quadratic promises. Where it gains less than a quarter of that, the
+    radius shrinks to a quarter of the step; where it gains more than three quarters and reaches the radius, this
+    doubles. H need not be positive definite: the steps lead away from saddle points and maxima.
+
+    Parameters
+    ----------
+    radius
+        The first radius, positive.
+    sufficient
+        The share of the promised gain that a step must have, between 0 and ¼.
+    """
+
+    radius: float = 1.0
+    sufficient: float = 1e-4
+
+    def __post_init__(self) -> None:
+        check_number(self.radius, "radius", above=0, finite=True)
+        check_number(self.sufficient, "sufficient", above=0, below=0.25)

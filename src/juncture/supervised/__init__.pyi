@@ -15,6 +15,7 @@ from juncture.numerics.descent import ConstantStep as ConstantStep
 from juncture.numerics.descent import DecreasingStep as DecreasingStep
 from juncture.numerics.descent import Descent as Descent
 from juncture.numerics.descent import ExactLineSearch as ExactLineSearch
+from juncture.numerics.descent import TrustRegion as TrustRegion
 from juncture.numerics.descent import descend as descend
 from juncture.numerics.descent import descend_stochastic as descend_stochastic
 from juncture.supervised.generative.classifier import GenerativeClassifier as GenerativeClassifier
