@@ -311,3 +311,43 @@ def test_with_the_weak_prior_no_component_shrinks_to_a_point(structure):
         found = jt.fit(start, rows, prior="weak")
     assert (found.model.components.variances > 1e-3).all()
     assert (np.diff(found.trace.values) >= -1e-9).all()
+
+
+# --- fixed components ------------------------------------------------------------------------------------------------
+
+FIXED = {
+    "gaussian": (TWO, (1,)),
+    "spherical": (
+        jt.Mixture([0.5, 0.5], jt.GaussianEmissions([[-1.0, 0.0], [2.0, 1.0]], [1.0, 2.0], "spherical")),
+        (0,),
+    ),
+    "poisson": (jt.Mixture([0.3, 0.3, 0.4], jt.Poisson([1.0, 4.0, 9.0])), (0, 2)),
+    "kinds": (jt.Mixture([0.5, 0.5], [jt.Gaussian(2.0, 1.0), jt.Exponential(0.5)]), (1,)),
+}
+
+
+@pytest.mark.parametrize("name", FIXED)
+def test_fixed_components_stay_and_the_rest_is_the_best(name):
+    """No step of the free components, nor of the weights, raises the log-likelihood further."""
+    model, fixed = FIXED[name]
+    rows = jt.sample(model, 200, rng=1)
+    found = quiet(jt.fit, model, rows, fixed=fixed, method=TO_THE_END)
+    assert all(found.model[each] == model[each] for each in fixed)
+    free = [each for each in range(model.num_components) if each not in fixed]
+    assert all(found.model[each] != model[each] for each in free)
+    assert (np.diff(found.trace.values) >= -1e-9).all()
+    assert type(found.model.components) is type(model.components)
+    shares = jt.infer(found.model, rows)["component"].values
+    assert shares.mean(axis=0) == pytest.approx(found.model.weights, abs=1e-5)
+    best = quiet(jt.fit, found.model, rows, method=jt.ExpectationMaximization(max_steps=1)).model
+    for each in free:
+        one, other = found.model[each].log_prob([[0.5, 1.5]] if name == "spherical" else 1.0), best[each]
+        assert one == pytest.approx(other.log_prob([[0.5, 1.5]] if name == "spherical" else 1.0), abs=1e-4)
+
+
+def test_fixed_components_that_there_are_not_are_refused():
+    with pytest.raises(jt.errors.InvalidData, match="fixed names the component 2; there are 2 components"):
+        jt.fit(TWO, [0.0, 1.0], fixed=[2])
+    tied = jt.Mixture([0.5, 0.5], jt.GaussianEmissions([[0.0], [3.0]], [[1.0]], "tied"))
+    with pytest.raises(jt.errors.Unsupported, match="share a covariance"):
+        jt.fit(tied, [[0.0], [1.0]], fixed=[0])

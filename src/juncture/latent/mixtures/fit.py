@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial, reduce
 from itertools import islice, pairwise
@@ -11,15 +11,17 @@ from zlib import crc32
 
 import numpy as np
 
-from juncture.base.checks import check_choice, check_flag
+from juncture.base.checks import check_choice, check_count, check_flag, check_iterable
 from juncture.base.notes import Notes
 from juncture.base.options import Options, as_generator, as_seed, used_seed
+from juncture.base.values import number_of
 from juncture.components.contract import EmissionStatistics
+from juncture.components.convert import concatenate_components
 from juncture.components.mixture import Mixture, MixtureEmissions, MixturePrior
 from juncture.components.posterior_point import check_point, prior_for_point
 from juncture.data.rows import Rows, SourceRows, keep_names
 from juncture.data.sources.contract import Origin
-from juncture.errors import InvalidData
+from juncture.errors import InvalidData, Unsupported
 from juncture.latent.mixtures.expectation import (
     NOWHERE,
     Block,
@@ -55,6 +57,8 @@ class MixtureOptions(Options):
     hard
         Whether each row belongs wholly to its most probable component (hard EM): the objective is then
         Σ log p(row, its component).
+    fixed
+        The positions of components whose distributions stay as they are given; their weights are learned.
     method
         "em", or an `ExpectationMaximization` with its options, such as restarts.
     """
@@ -62,6 +66,7 @@ class MixtureOptions(Options):
     point: Literal["mean", "mode"] = "mean"
     start: Start = "given"
     hard: bool = False
+    fixed: Collection[int] = ()
     method: Any = "auto"
     methods: ClassVar[Mapping[str, type[Options]]] = {"em": ExpectationMaximization}
 
@@ -69,6 +74,8 @@ class MixtureOptions(Options):
         check_point(self.point)
         check_choice(self.start, ("given", "random", "k-means"), "start")
         check_flag(self.hard, "hard")
+        listed = check_iterable(self.fixed, "fixed")
+        object.__setattr__(self, "fixed", tuple(check_count(each, "a fixed component", least=0) for each in listed))
 
 
 @keep_names
@@ -127,11 +134,26 @@ def learn_mixture(
 ) -> Fit[Mixture]:
     """The mixture learned from blocks of rows; starts are drawn from the generator."""
     own = weak_prior_of(model, parts, generator) if isinstance(prior, str) else as_prior(prior, options.point)
-    problem = MixtureProblem(model, parts, own, options.start, generator, options.hard)
+    check_fixed(model, options.fixed)
+    problem = MixtureProblem(model, parts, own, options.start, generator, options.hard, tuple(options.fixed))
     found, trace = options.method.run(problem, progress)
     if has_full_m_step(options.method):
         estimate_mixture(found.model, found.statistics, problem.prior)[1].warn(lambda index: "the mixture")
     return Fit(found.model, found.log_likelihood, trace, found.statistics)
+
+
+def check_fixed(model: Mixture, fixed: Collection[int]) -> None:
+    """Refuse positions of components that there are not, and components that share parameters with others."""
+    wrong = next((each for each in fixed if each >= model.num_components), None)
+    if wrong is not None:
+        raise InvalidData(
+            f"fixed names the component {wrong}; there are {number_of(model.num_components, 'component')},"
+            f" 0 to {model.num_components - 1}"
+        )
+    if fixed and getattr(model.components, "structure", None) == "tied":
+        raise Unsupported(
+            "components that share a covariance cannot stay alone: give each its own, or leave out fixed="
+        )
 
 
 def as_blocks(model: Mixture, data: Any, weights: Any) -> RowBlocks:
@@ -212,6 +234,7 @@ class MixtureProblem:
     kind: Start
     rng: np.random.Generator
     is_hard: bool = False
+    fixed: tuple[int, ...] = ()
     models: ClassVar[str] = "mixtures"
 
     @property
@@ -265,7 +288,12 @@ class MixtureProblem:
         return (part for part in found if part is not None)
 
     def maximize(self, statistics: MixtureStatistics, model: Mixture) -> Mixture:
-        return estimate_mixture(model, statistics, self.prior)[0]
+        best = estimate_mixture(model, statistics, self.prior)[0]
+        if not self.fixed:
+            return best
+        places = range(best.num_components)
+        origins = [(self.template if each in self.fixed else best).components for each in places]
+        return Mixture(best.weights, concatenate_components(origins, [[each] for each in places]))
 
     def expected_log_joint(self, statistics: MixtureStatistics, model: Mixture) -> float:
         """Σ E[number of rows] log weight, and the expected log-likelihood of the components."""
