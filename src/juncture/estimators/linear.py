@@ -116,7 +116,7 @@ class BayesianLinearRegression(RegressorMixin, BaseEstimator):  # type: ignore[m
 @shell_of(
     GeneralizedLinearOptions,
     Newton,
-    without=("offset", "exposure", "trials", "basis", "start", "clusters", "method"),
+    without=("offset", "exposure", "trials", "basis", "start", "robust", "clusters", "method"),
     first=("family",),
 )
 class GeneralizedLinearModel(RegressorMixin, BaseEstimator):  # type: ignore[misc]

@@ -570,5 +570,5 @@ def test_a_table_of_coefficients_shows_itself():
     cubic = jt.fit(LinearRegression, X, T, basis=jt.supervised.PolynomialBasis(2)).coefficient_table()
     assert cubic.names == ("constant", "x0[1]", "x0[2]")
     assert cubic.to_pandas().columns.tolist() == ["estimate", "standard error", "t", "p", "low", "high"]
-    assert "t with 7 degrees of freedom" in repr(cubic)
+    assert "t with 7 degrees of freedom" in str(cubic)
     assert "<th>x0[2]</th>" in cubic._repr_html_()

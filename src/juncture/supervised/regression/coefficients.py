@@ -15,7 +15,7 @@ import numpy as np
 from scipy import special
 
 from juncture.base.checks import check_choice, check_number
-from juncture.base.values import Value, read_only
+from juncture.base.values import Value, number_of, read_only
 from juncture.data.rows import read_labels
 from juncture.drawing.notebook import html_table
 from juncture.errors import InvalidData
@@ -31,7 +31,7 @@ ROBUST = ("HC0", "HC1", "HC2", "HC3")
 
 
 class CoefficientTable(Value):
-    """The coefficients of a regression, with standard errors, tests against 0 and intervals.
+    """The coefficients of a regression, with standard errors, tests against 0 and intervals; `print` shows the table.
 
     Attributes
     ----------
@@ -117,8 +117,13 @@ class CoefficientTable(Value):
         )
         return f"intervals of {100 * self.confidence:g} %; {self.statistic}{freedom}; standard errors {kind}"
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         return "\n".join([*align_columns(self._lines(), 1), self._note])
+
+    def __repr__(self) -> str:
+        return (
+            f"CoefficientTable({number_of(len(self.names), 'coefficient')}, {self.statistic}, errors {self.errors!r})"
+        )
 
     def _repr_html_(self) -> str:
         heads, *rows = self._lines()

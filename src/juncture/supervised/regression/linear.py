@@ -167,10 +167,10 @@ class LinearFit(Fit[LinearRegression]):
         --------
         >>> import juncture as jt
         >>> fitted = jt.fit(LinearRegression, {"hours": [0.0, 1.0, 2.0, 3.0], "mark": [1.0, 3.0, 5.0, 8.0]}, "mark")
-        >>> fitted.coefficient_table()
-                  estimate  standard error       t        p      low    high
-        constant       0.8           0.324   2.469    0.132 -0.14619  1.7462
-        hours          2.3          0.1732  13.279  0.00562   1.7942  2.8058
+        >>> print(fitted.coefficient_table())
+                  estimate  standard error       t        p       low    high
+        constant       0.8           0.324   2.469    0.132  -0.14618  1.7462
+        hours          2.3          0.1732  13.279  0.00562    1.7942  2.8058
         intervals of 90 %; t with 2 degrees of freedom; standard errors of the model
         """
         if not self.degrees > 0:
