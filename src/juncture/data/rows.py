@@ -20,7 +20,8 @@ import numpy as np
 
 from juncture.base.checks import check_iterable, shown
 from juncture.base.values import few, number_of
-from juncture.data.dataset import Dataset, Extra, as_table
+from juncture.data.column_kinds import UNNAMED, warn_unnamed
+from juncture.data.dataset import Dataset, Extra, as_table, is_row_names
 from juncture.data.feature_names import Names, name_model
 from juncture.data.observations import as_values
 from juncture.data.sources.contract import Block, Origin, RowSource, check_extra, is_source, map_blocks
@@ -73,7 +74,9 @@ class Rows:
             return cls(given, names, weights, names is not None)
         if isinstance(given, Rows) and names is None and weights is None:
             return given
-        data, own = (given.data, given.given_weights) if isinstance(given, Rows) else (read_data(given), None)
+        data, own = (
+            (given.data, given.given_weights) if isinstance(given, Rows) else (read_data(given, names or ()), None)
+        )
         asked = own if weights is None else weights
         if isinstance(asked, str) and not is_source(data):
             data, asked = Dataset(data, weights=asked), None
@@ -230,7 +233,7 @@ def is_column(cells: Any) -> bool:
     return isinstance(cells, np.ndarray | NumericColumn | Levels | DatasetColumn | ColumnParts)
 
 
-def read_data(given: Any) -> Any:
+def read_data(given: Any, names: Sequence[str] = ()) -> Any:
     """A source, the cells of a file, of a mapping or of mappings, a frame of narwhals; all else as it is."""
     if isinstance(given, np.ndarray):
         return given if given.dtype.names is None else as_table(given)
@@ -247,7 +250,16 @@ def read_data(given: Any) -> Any:
     if is_listed or is_columns or isinstance(given, str | os.PathLike):
         return as_table(given)
     frame = open_frame(given)
-    return given if frame is None else frame
+    return given if frame is None else without_row_names(frame, names)
+
+
+def without_row_names(frame: Any, names: Sequence[str]) -> Any:
+    """The frame without a first column that numbers or names the rows, unless it is among the names."""
+    first = frame.columns[0] if len(frame.columns) > 1 else None
+    if first not in UNNAMED or first in names or not is_row_names(as_column(frame.get_column(first), first)):
+        return frame
+    warn_unnamed(first)
+    return frame.drop(first)
 
 
 def as_numbers(values: Any) -> np.ndarray:
