@@ -8,13 +8,16 @@ importing stays light.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import wraps
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from numpy.random import Generator
 
 from juncture.base.dispatch import lazy_dispatch, refuse_model, what_it_does
 from juncture.base.kinds import KINDS, LAID_OUT_BY_LAYER, verb_modules
 from juncture.base.methods import MethodList
-from juncture.base.options import keeps_seed
+from juncture.base.options import as_seed
 from juncture.errors import Unsupported
 
 if TYPE_CHECKING:
@@ -183,6 +186,25 @@ def most_probable(  # noqa: PLR0913 (one verb, many options)
     {'lung': 'no', 'bronc': 'no'}
     """
     raise refuse_model("most_probable", model)
+
+
+def keeps_seed(draw: Any) -> Any:
+    """The verb whose draws keep their seed: `rng=drawn.seed` draws them again. An array has no place for one."""
+
+    @wraps(draw)
+    def call(*arguments: Any, **options: Any) -> Any:
+        if isinstance(options.get("rng"), Generator):
+            return draw(*arguments, **options)
+        seed = as_seed(options.get("rng"))
+        return keep_seed(draw(*arguments, **{**options, "rng": seed}), seed)
+
+    return call
+
+
+def keep_seed(drawn: Any, seed: int) -> Any:
+    if isinstance(drawn, list):
+        return [keep_seed(each, seed) for each in drawn]
+    return drawn if getattr(drawn, "seed", seed) is not None else drawn.with_seed(seed)
 
 
 @keeps_seed

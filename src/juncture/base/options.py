@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
-from functools import wraps
 from importlib import import_module
 from inspect import Parameter, cleandoc
-from typing import Any, ClassVar, Protocol, Self, runtime_checkable
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -179,38 +178,6 @@ def as_seed(rng: Any) -> int:
         as_generator(rng)  # which refuses negative numbers
         return int(rng)
     return int(as_generator(rng).integers(2**63))
-
-
-@runtime_checkable
-class Seeded(Protocol):
-    """What is drawn at random, and can keep the seed that draws it again."""
-
-    seed: ClassVar[int | None]
-
-    def with_seed(self, seed: int) -> Any: ...
-
-
-def keeps_seed(draw: Callable[..., Any]) -> Callable[..., Any]:
-    """A verb that draws, whose draws keep a seed in `seed`: with `rng=drawn.seed` it draws them again.
-
-    Draws from a generator of the user have a seed where the kind of model takes one from the generator.
-    """
-
-    @wraps(draw)
-    def call(*arguments: Any, **options: Any) -> Any:
-        if isinstance(options.get("rng"), np.random.Generator):
-            return draw(*arguments, **options)
-        seed = as_seed(options.get("rng"))
-        return keep_seed(draw(*arguments, **{**options, "rng": seed}), seed)
-
-    return call
-
-
-def keep_seed(drawn: Any, seed: int) -> Any:
-    """What was drawn, or a list of it, with the seed; an array has no place for one."""
-    if isinstance(drawn, list):
-        return [keep_seed(each, seed) for each in drawn]
-    return drawn.with_seed(seed) if isinstance(drawn, Seeded) and drawn.seed is None else drawn
 
 
 def used_seed(seed: int, generator: np.random.Generator) -> int | None:

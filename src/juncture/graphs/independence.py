@@ -231,15 +231,11 @@ def given_sizes(num_names: int, max_given: int | None) -> range:
 
 @runtime_checkable
 class HasSeparation(Protocol):
-    """What says which sets of names are separated, as a graph does."""
-
     def is_separated(self, a: Any, b: Any, given: Any = (), /) -> bool: ...
 
 
 @runtime_checkable
 class HasIndependence(Protocol):
-    """What says which sets of names are independent, as a joint table does."""
-
     def is_independent(self, a: Any, b: Any, given: Any = (), /) -> bool: ...
 
 

@@ -12,15 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from inspect import formatannotation, get_annotations
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from juncture.base.documents.node import Choice, Node
+from juncture.base.values import Value
 from juncture.errors import FormatError
-
-if TYPE_CHECKING:
-    from juncture.base.values import Value
 
 
 class Codec(Protocol):

@@ -275,13 +275,8 @@ class Beliefs:
         from juncture.inference.engines.display import rows_diagram, table_shares
         from juncture.networks.picture import show_beliefs
 
-        model = self.model
-        if (
-            self.is_single
-            and isinstance(model, PairwiseNetwork)
-            and model.is_image
-            and len(self.targets) == len(model.names)
-        ):
+        alone, model = self.is_single, self.model
+        if alone and isinstance(model, PairwiseNetwork) and model.is_image and len(self.targets) == model.num_nodes:
             shown = enumerate(model.states)
             from juncture.drawing.rasters import Rasters
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,10 +20,8 @@ from juncture.data.dataset import Dataset
 from juncture.data.findings import Findings
 from juncture.errors import ImpossibleEvidence, ImpossibleEvidenceWarning, Unsupported, warn_user
 from juncture.inference.engines.contract import Cost, Engine, Query, Question, check_budget
+from juncture.networks.bayesian_network import Network
 from juncture.runtime.memory import check_memory, check_memory_limit
-
-if TYPE_CHECKING:
-    from juncture.networks.bayesian_network import Network
 
 POLICIES = ("warn", "raise")
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -23,10 +23,8 @@ from juncture.kernels.elimination_orders.cliques import lower_parents
 from juncture.kernels.factored_tree.layout import measure_cliques
 from juncture.kernels.junction_tree.layout import build_clique_table, build_node_table, fill_indices, lay_out
 from juncture.kernels.junction_tree.packing import assign_factors
+from juncture.networks.bayesian_network import Network
 from juncture.runtime.memory import NUMBER, default_memory_limit, format_bytes
-
-if TYPE_CHECKING:
-    from juncture.networks.bayesian_network import Network
 
 KEPT_ENTRIES = 2**23  # of messages: so many are kept from a run without evidence, for later ones to start from
 MOST_OPERATIONS = 2.5e11  # some two minutes: what takes longer is refused, however little memory it needs
