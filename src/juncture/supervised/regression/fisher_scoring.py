@@ -326,14 +326,13 @@ def log_likelihood(problem: Problem, means: np.ndarray, dispersion: float) -> fl
 
 
 def logistic_pearson(problem: Problem, point: np.ndarray) -> float:
-    """Σ w (t - μ)² / μ (1 - μ) of a logistic regression by its scores, which tell μ from 0 and 1 where μ cannot."""
+    """Σ w (t - μ)² / μ (1 - μ) of a logistic regression by its scores; infinite where no double holds it."""
     scores, targets = problem.features @ point + problem.offset, problem.targets
+    total = -2 * targets * (1 - targets)
     with np.errstate(over="ignore"):
-        terms = sum(
-            np.where(part > 0, part**2 * np.exp(exponent), 0.0)
-            for part, exponent in ((targets, -scores), (1 - targets, scores))
-        )
-    return float(problem.weights @ (terms - 2 * targets * (1 - targets)))
+        for part, exponents in ((targets, -scores), (1 - targets, scores)):
+            total += part**2 * np.exp(exponents, out=np.zeros_like(part), where=part > 0)
+    return float(problem.weights @ total)
 
 
 def null_deviance(problem: Problem) -> float:
