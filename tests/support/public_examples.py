@@ -336,6 +336,7 @@ CALLS: dict[str, list[dict[str, Any]]] = (
             dict.fromkeys(list(inspect.signature(jt.LinearGaussianStateSpace).parameters)[:6], 1.0)
         ],
         "MarkovChain": [{"transition": CHAIN.transition, "initial": "u", "states": ["u", "v"]}],
+        "MarkovChain.metropolis": [{"target": [1.0, 3.0], "proposal": CHAIN.transition}],
         "Mixture": [{"weights": [0.25, 0.75], "components": jt.Poisson([1.0, 2.0])}],
         "choose_components": [{"template": MIXTURE, "data": [1.0, 2.0, 20.0, 22.0], "numbers": [1, 2]}],
         "chinese_restaurant": [{"num_customers": 4, "concentration": 1.0}],
