@@ -19,6 +19,7 @@ from juncture.variables import Variable
 MOST_STATES = 8  # of a column that a table shows
 MOST_TOLD = 3  # columns that a sentence names
 LEAST_TOLD = 0.02  # nats: a mean that is 0.2 standard deviations off, or five sixths of the spread
+LONG, SHORT = 1e9, 1e-4  # numbers that are written without powers of ten
 CHANCE = 10.0  # 2 · rows · nats: where columns say nothing of clusters about a χ² of few degrees of freedom
 
 
@@ -29,7 +30,12 @@ class Numbers(NamedTuple):
     standard_deviation: float
 
     def format(self) -> str:
-        return f"{self.mean:.4g} ± {self.standard_deviation:.3g}"
+        """Both with the decimals that show three digits of the standard deviation."""
+        sizes = [abs(number) for number in self if number]
+        if not sizes or max(sizes) >= LONG or min(sizes) < SHORT:
+            return f"{self.mean:.4g} ± {self.standard_deviation:.3g}"
+        decimals = max(0, 2 - math.floor(math.log10(self.standard_deviation or sizes[0])))
+        return f"{self.mean:.{decimals}f} ± {self.standard_deviation:.{decimals}f}"
 
 
 @dataclass(frozen=True, eq=False)
