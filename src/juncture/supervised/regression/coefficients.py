@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special
 
-from juncture.base.checks import check_choice, check_number
+from juncture.base.checks import check_array, check_choice, check_iterable, check_number
 from juncture.base.values import Value, number_of, read_only
 from juncture.data.rows import read_labels
 from juncture.drawing.notebook import html_table
@@ -75,16 +75,23 @@ class CoefficientTable(Value):
         errors: str = "model",
     ) -> None:
         level = check_number(confidence, "the confidence", above=0, below=1)
-        found, spread = np.asarray(estimates, np.float64), np.asarray(standard_errors, np.float64)
+        found = check_array(estimates, "the estimates", ndim=1)
+        spread = check_array(standard_errors, "the standard errors", ndim=1)
+        labels, freedom = check_iterable(names, "names"), check_number(degrees, "the degrees of freedom", above=0)
+        if not len(labels) == len(found) == len(spread) or not (spread >= 0).all():
+            raise InvalidData("names, estimates and standard errors of at least 0 are as many as coefficients")
+        if not all(isinstance(each, str) for each in labels):
+            raise InvalidData("the names of coefficients are texts")
+        check_choice(errors, ("model", "clusters", *ROBUST), "errors")
         ratios = np.divide(found, spread, out=np.where(found == 0, 0.0, np.copysign(np.inf, found)), where=spread > 0)
-        is_z = np.isinf(degrees)
-        tails = special.ndtr(-np.abs(ratios)) if is_z else special.stdtr(degrees, -np.abs(ratios))
+        is_z = np.isinf(freedom)
+        tails = special.ndtr(-np.abs(ratios)) if is_z else special.stdtr(freedom, -np.abs(ratios))
         middle = (1 + level) / 2
-        width = float(special.ndtri(middle) if is_z else special.stdtrit(degrees, middle))
+        width = float(special.ndtri(middle) if is_z else special.stdtrit(freedom, middle))
         self._set(
-            names=tuple(names), estimates=read_only(found), standard_errors=read_only(spread),
+            names=tuple(labels), estimates=read_only(found), standard_errors=read_only(spread),
             statistics=read_only(ratios), p_values=read_only(2 * tails), low=read_only(found - width * spread),
-            high=read_only(found + width * spread), degrees=float(degrees), confidence=level, errors=errors,
+            high=read_only(found + width * spread), degrees=freedom, confidence=level, errors=errors,
         )  # fmt: skip
 
     @property
