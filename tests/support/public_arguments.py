@@ -122,6 +122,7 @@ add(
     jt.neural.Autoencoder.random(2, 1, rng=0), jt.neural.HelmholtzMachine.random(2, 1, rng=0),
     jt.neural.DeepBeliefNetwork.random([3, 2, 2], rng=0), jt.neural.DeepBoltzmannMachine.random([3, 2, 2], rng=0),
     jt.infer(jt.neural.DeepBoltzmannMachine.random([3, 2, 2], rng=0), [1, 0, 1]),
+    jt.infer(jt.IndependentComponents([[2.0, 1.0], [0.5, -1.0]]), [0.5, 1.0]),
     MACHINE, jt.infer(MACHINE, [1, 0, 1]), DECIDE, *DECIDE.decisions, *DECIDE.utilities,
     jt.value_of_information(NET, "a"), jt.optimal_policy(DECIDE), jt.optimal_policy(DECIDE)["b"],
     jt.results.Trace((1.0,), True, "done"), jt.structure.compare(GRAPH, GRAPH),

@@ -78,6 +78,8 @@ ANSWERS = {  # constructed by the library; their methods are for users
     "ChainForecast",
     "ChainRun",
     "ClusterChoice",
+    "DiscriminativeClusters",
+    "SourceBeliefs",
     "Clusters",
     "ComponentChoice",
     "DeepBeliefs",

@@ -254,6 +254,10 @@ CALLS: dict[str, list[dict[str, Any]]] = (
         "expected_utility": [{"network": DECIDE, "policy": {"b": "y"}, "evidence": {"a": "y"}}],
         "MarkovNetwork": [{"factors": FIELD.factors, "variables": [B]}],
         "FactorGraph": [{"factors": FIELD.factors, "variables": [B]}],
+        "IndependentComponents": [{"loadings": [[2.0, 1.0], [0.5, -1.0]], "offset": [1.0, 2.0]}],
+        "IndependentFactors": [{"loadings": [[1.0], [0.5]], "noise": [0.5, 1.0], "mean": [0.0, 1.0]}],
+        "DiscriminativeClusters.predict": [{"rows": [[0.0, 1.0]]}],
+        "DiscriminativeClusters.predict_proba": [{"rows": [[0.0, 1.0]]}],
         "RestrictedBoltzmannMachine": [
             {
                 "weights": [[1.0, -0.5], [-1.0, 2.0], [0.5, 0.3]],
@@ -301,6 +305,7 @@ CALLS: dict[str, list[dict[str, Any]]] = (
         "DeepBoltzmannMachine.random": [{"sizes": [3, 2, 2]}],
         "DeepBeliefs.__getitem__": [{"name": "h1_0"}],
         "BoltzmannBeliefs.__getitem__": [{"name": "h0"}],
+        "SourceBeliefs.__getitem__": [{"name": "sources"}],
         "EncodedBeliefs.__getitem__": [{"name": "z"}],
         "EnergyModel": [
             {"energy": lambda x, theta: theta[0] * x**2, "gradient": lambda x, _: x[:, None] ** 2, "parameters": [0.5]}
@@ -372,8 +377,6 @@ CALLS: dict[str, list[dict[str, Any]]] = (
         "topics": [{"model": jt.LatentDirichletAllocation.standard(2, 2)}],
         "loadings": [{"model": jt.FactorAnalysis.standard(2, 1)}],
         "discriminative_clusters": [{"data": [[0.0], [1.0], [9.0]], "num_clusters": 2, "restarts": 0}],
-        "DiscriminativeClusters.predict": [{"rows": [[0.0]]}],
-        "DiscriminativeClusters.predict_proba": [{"rows": [[0.0]]}],
         "steps": [
             {
                 "fitted": jt.clusters.k_means([[0.0, 1.0], [1.0, 3.0], [9.0, 2.0]], 2, rng=0, history=True),

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from juncture import verbs
-from juncture.base.checks import check_choice, check_iterable, check_kind, check_number
+from juncture.base.checks import check_choice, check_kind, check_number
+from juncture.base.options import check_names
 from juncture.drawing.diagram import Diagram, Direction, Drawing, keep_around
 from juncture.drawing.marks import add_title, scale_to_width
 from juncture.drawing.notebook import num_lines
@@ -112,7 +113,7 @@ def check_diagram(diagram: Drawing, what: str) -> Diagram:
 
 
 def names_of(around: Any) -> list[str]:
-    names = [around] if isinstance(around, str) else list(check_iterable(around, "around"))
+    names = [around] if isinstance(around, str) else check_names(around, "around")
     if not names:
         raise InvalidData("around names no node; give one, as in around='lung', or leave it out")
     return names

@@ -169,6 +169,11 @@ def draw_clusters(clusters: Clusters, data: Any, columns: Any, ax: Axes) -> None
     """The rows in the colours of their clusters, and the centers as crosses."""
     pair = check_columns(columns, clusters.centers.shape[1])
     colors, rows = component_colors(clusters.num_clusters), Rows.of(data, clusters.feature_names).matrix()
+    if rows.shape != (len(clusters.labels), clusters.centers.shape[1]):
+        raise InvalidData(
+            f"the clusters are of {len(clusters.labels)} rows of {clusters.centers.shape[1]} columns; got an array of"
+            f" the shape {rows.shape}"
+        )
     x, y = rows[:, pair].T
     ax.scatter(x, y, c=colors[clusters.labels], s=12, linewidths=0)
     x, y = clusters.centers[:, pair].T

@@ -9,7 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from juncture.base.checks import article, check_count, check_iterable, shown
+from juncture.base.checks import article, check_count, shown
+from juncture.base.options import check_names
 from juncture.data.dataset import Dataset, Extra, as_table
 from juncture.data.sources.contract import Origin, RowSource, check_extra, check_weights_name, is_source
 from juncture.data.tables.table import Table
@@ -136,7 +137,7 @@ def with_kinds(data: Any, real: Iterable[str], states: Iterable[str], declared: 
     """The rows, in memory or in a source, with the kinds that are said of columns which no variable declares."""
     from juncture.data.tables.coding import as_kinds
 
-    numbers, labels = ([one] if isinstance(one, str) else check_iterable(one, "names") for one in (real, states))
+    numbers, labels = ([one] if isinstance(one, str) else check_names(one, "names") for one in (real, states))
     if not numbers and not labels:
         return data
     source: Any = as_lazy_source(data)

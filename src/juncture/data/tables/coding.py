@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from juncture.base.checks import check_choice, check_iterable, is_iterable
+from juncture.base.checks import check_choice, is_iterable
 from juncture.base.intervals import as_number, is_number_text
+from juncture.base.options import check_names
 from juncture.data.column_kinds import (
     Finding,
     Look,
@@ -191,7 +192,7 @@ def as_kinds(
     kinds: dict[str, ColumnKind] = {}
     given: tuple[tuple[ColumnKind, Iterable[str]], ...] = (("real", real), ("states", states))
     for kind, chosen in given:
-        for name in [chosen] if isinstance(chosen, str) else check_iterable(chosen, kind):
+        for name in [chosen] if isinstance(chosen, str) else check_names(chosen, kind):
             if name not in names:
                 raise UnknownVariable.among(name, names, where=f"the table, of which {kind}=[…] names columns,")
             if name in taken:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from juncture.base.checks import check_number
+from juncture.components.mixture import Mixture
 from juncture.factors.factor import Factor
 from juncture.families.family import Real, plain
 from juncture.information.common_points import Comparison, compare, crossings, log_ratio, map_pairs, weigh
@@ -86,6 +87,12 @@ def bayes_error(p: Any, q: Any, prior: float = 0.5) -> Real:
     return map_pairs(lambda p, q: optimal_test(p, q, prior).error, p, q)
 
 
+def ends_of(p: Any) -> tuple[float, float]:
+    """The ends of the values of a distribution of numbers; of a mixture those of all its components."""
+    supports = [one.support for one in p] if isinstance(p, Mixture) else [p.support]
+    return min(float(np.min(one.low)) for one in supports), max(float(np.max(one.high)) for one in supports)
+
+
 def intervals(p: Any, q: Any, pair: Comparison, grid: Grid, threshold: float) -> tuple[tuple[float, float], ...]:
     """The stretches where the test says "p", in order; the outermost go on to the ends of p's support."""
     seen = (np.exp(pair.log_p) > 0) | (np.exp(pair.log_q) > 0)
@@ -95,6 +102,7 @@ def intervals(p: Any, q: Any, pair: Comparison, grid: Grid, threshold: float) ->
         starts, stops = np.r_[points[0], points[edges + 1]], np.r_[points[edges], np.inf if grid.edges else points[-1]]
     else:
         inner = crossings(p, q, threshold, grid.points)
-        starts, stops = np.r_[float(p.support.low), inner], np.r_[inner, float(p.support.high)]
+        low, high = ends_of(p)
+        starts, stops = np.r_[low, inner], np.r_[inner, high]
     mine = np.r_[says_p[0], says_p[edges + 1]]
     return tuple(zip(starts[mine].tolist(), stops[mine].tolist(), strict=True))

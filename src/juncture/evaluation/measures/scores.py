@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from juncture.base.checks import check_array, check_iterable, shown
+from juncture.base.checks import check_array, shown
 from juncture.components.gaussian import GaussianEmissions
 from juncture.components.mixture import Mixture
 from juncture.data.tables.labels import sorting_key
@@ -117,7 +117,7 @@ def brier_score(truth: Any, probabilities: Any, *, labels: Any = None, weights: 
     if labels is None:
         own = getattr(probabilities, "columns", None)
         labels = sorted(set(given), key=sorting_key) if own is None else list(own)
-    classes = check_iterable(labels, "labels")
+    classes = as_labels(labels, "labels")
     if table.shape != (len(given), len(classes)) or not given:
         raise InvalidData(
             f"probabilities have a row for each example and a column for each class, ({len(given)}, {len(classes)})"

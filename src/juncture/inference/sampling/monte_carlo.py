@@ -224,7 +224,8 @@ def importance_variance_bound(p: Any, q: Any, largest: float, n: int) -> Any:
     size = check_number(largest, "largest", least=0, finite=True)
     count = check_count(n, "n", least=1)
     ratio = 1.0 + np.asarray(chi_squared_divergence(p, q))
-    return plain(size**2 * ratio / count if size else np.zeros_like(ratio))
+    with np.errstate(over="ignore"):  # M² beyond doubles is infinite
+        return plain(np.square(size) * ratio / count if size else np.zeros_like(ratio))
 
 
 def weighted_mean(values: np.ndarray, log_weights: np.ndarray, *, is_normalized: bool) -> tuple[np.ndarray, np.ndarray]:

@@ -82,7 +82,7 @@ def _(
 
 def say_kinds(structure: Any, data: Any, options: DeclaredColumns) -> Any:
     """The data with the kinds of the columns that options name, which the variables of a model have already."""
-    if not options.real and not options.states:
+    if all(isinstance(names, list | tuple) and not names for names in (options.real, options.states)):
         return data
     if not isinstance(structure, DirectedGraph):
         raise InvalidData("real=[…] and states=[…] are for a graph: the variables of a model have their kinds")

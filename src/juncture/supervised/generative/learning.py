@@ -54,7 +54,7 @@ class Estimation:
     `prior` is a pseudo-count of each cell of tables, and for rates as many rows at the mean of all classes.
     `class_prior` has the probabilities of classes, as `as_class_prior` takes them. `estimate` is "point" or "bayes".
     `restrict` makes a shared covariance diagonal or spherical. `shrinkage` is how far full covariances are drawn to
-    their diagonals: a number, an array of one for each class, or "ledoit-wolf".
+    their diagonals: a number from 0 to 1, or "ledoit-wolf".
     """
 
     prior: float
@@ -89,8 +89,8 @@ def learn(
     if not needs_em(template, data):
         statistics = count_labelled(template, data)
         if isinstance(options.shrinkage, str):
-            plain = from_statistics(template, statistics, replace(options, shrinkage=None)).densities
-            options = replace(options, shrinkage=ledoit_wolf_shrinkage(plain, data))
+            plain = from_statistics(template, statistics, replace(options, shrinkage=None))
+            return Learned(shrink(plain, ledoit_wolf_shrinkage(plain.densities, data)), statistics)
         return Learned(from_statistics(template, statistics, options), statistics)
     if options.estimate == "bayes":
         raise Unsupported(
@@ -123,16 +123,14 @@ def from_statistics(
     prior = pseudo_rows(template.densities, statistics.components, options.prior)
     learned, notes = estimate_classifier(template, statistics, prior, options.class_prior, options.restrict)
     notes.warn(class_names(template))
-    if options.shrinkage is None:
-        return learned
-    return GenerativeClassifier(learned.prior, shrink(learned.densities, options.shrinkage), learned.classes)
+    return learned if options.shrinkage is None else shrink(learned, options.shrinkage)
 
 
 def check_shrinkage(shrinkage: Any) -> None:
-    """Refuse what is no shrinkage: None, "ledoit-wolf", or numbers from 0 to 1."""
+    """Refuse what is no shrinkage: None, "ledoit-wolf", or a number from 0 to 1."""
     if isinstance(shrinkage, str):
         check_choice(shrinkage, (LEDOIT_WOLF,), "shrinkage")
-    elif shrinkage is not None and not isinstance(shrinkage, np.ndarray):
+    elif shrinkage is not None:
         check_number(shrinkage, "shrinkage", least=0.0, most=1.0)
 
 
@@ -143,12 +141,14 @@ def check_shrunk(densities: Emissions, shrinkage: Any) -> None:
         raise Unsupported(f"shrinkage draws full covariances to their diagonals; there are none in {densities.summary}")
 
 
-def shrink(densities: Any, shrinkage: Any) -> GaussianEmissions:
-    """The Gaussians with covariances (1 - shrinkage) Σ + shrinkage diag(Σ)."""
+def shrink(classifier: GenerativeClassifier, shrinkage: Any) -> GenerativeClassifier:
+    """The classifier with covariances (1 - shrinkage) Σ + shrinkage diag(Σ); the shrinkage of each class, or of all."""
+    densities: Any = classifier.densities
     covariance = densities.covariance
     share = np.reshape(shrinkage, (-1, 1, 1)) if np.ndim(shrinkage) and covariance.ndim == 3 else shrinkage
     drawn = covariance * np.where(np.eye(covariance.shape[-1]) > 0, 1.0, 1.0 - share)
-    return GaussianEmissions(densities.means, drawn, densities.structure)
+    shrunk = GaussianEmissions(densities.means, drawn, densities.structure)
+    return GenerativeClassifier(classifier.prior, shrunk, classifier.classes)
 
 
 def ledoit_wolf_shrinkage(densities: Any, data: LabelledRows) -> Any:
