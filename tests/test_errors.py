@@ -113,7 +113,7 @@ def test_labels_and_files_of_messages_are_one_line():
     assert f"'a\\nb'={FORGED!r} cannot occur" in str(caught.value)
     with pytest.raises(jt.ImpossibleEvidence, match="b='u, v'"):
         jt.infer(model, {"b": "u, v", "a\nb": "no"})
-    with pytest.warns(errors.TextColumnWarning) as warned:
+    with pytest.warns(errors.ColumnKindWarning) as warned:
         jt.Dataset({"a\nb": [*map(str, range(20)), "n/a"]})
     assert "\n" not in str(warned[0].message)
     error = FormatError("no model", file="a\nb.json", line=3)

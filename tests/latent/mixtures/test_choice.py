@@ -91,14 +91,14 @@ def test_the_command_leaves_identifiers_and_dates_out(tmp_path):
         "cluster", str(tmp_path / "rows.csv"), "--ignore", "area", "--most", "2", "--missing", "NA", "--out", str(out)
     )
     assert done.returncode == 0, done.err
-    for name in ("id", "code"):
-        assert f"the column '{name}' has 60 different values" in done.err
-    assert "the column 'day' holds dates; it is left out of the clustering" in done.err
+    assert "the column 'id' has the running numbers 1,000 to 1,059, as an identifier has" in done.err
+    assert "the column 'code' has 60 different values" in done.err
+    assert "the column 'day' holds dates; it is left out (--keep day keeps it)" in done.err
     found = pd.read_csv(out)
     assert np.mean(found["component"].to_numpy() == which) in {0.0, 1.0}
     assert list(found.columns)[:4] == ["id", "code", "day", "height"]
     kept = juncture("cluster", str(tmp_path / "rows.csv"), "-k", "1", "--missing", "NA", "--out", str(out))
-    assert "unless its numbers measure something; leave it out with --ignore area" in kept.err
+    assert "the column 'area' has 60 different whole numbers, read as real numbers" in kept.err
 
 
 def test_the_command_says_what_a_cluster_is(tmp_path):
@@ -129,7 +129,7 @@ def test_the_command_says_what_a_cluster_is(tmp_path):
         assert "noise" not in each["distinguished_by"]
     shown = juncture(*line).out
     assert f"component 0: {document['clusters'][0]['distinguished_by']}\n" in shown
-    assert f"{found['size'].mean():.4g} ± {found['size'].std(ddof=0):.3g}" in shown
+    assert f"{found['size'].mean():.2f} ± {found['size'].std(ddof=0):.2f}" in shown
     to_output = juncture(*line[:-2])
     assert to_output.out == (tmp_path / "out.csv").read_text()
     assert "component 0: size " in to_output.err

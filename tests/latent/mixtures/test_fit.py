@@ -162,7 +162,7 @@ def test_whole_numbers_of_a_source_are_numbers(tmp_path):
     """Not the codes of the states that a column of integers has."""
     rows = np.random.default_rng(0).poisson([30] * 100 + [100] * 100)
     start = jt.Mixture([0.5, 0.5], jt.Poisson([20.0, 80.0]))
-    jt.Dataset({"n": rows}).to_csv(tmp_path / "rows.csv")
+    jt.Dataset({"n": rows}, states=["n"]).to_csv(tmp_path / "rows.csv")
     found = jt.fit(start, as_source(tmp_path / "rows.csv", block_rows=37))
     assert found.log_likelihood == pytest.approx(jt.fit(start, rows).log_likelihood, rel=1e-9)
 
