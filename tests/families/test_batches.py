@@ -17,7 +17,7 @@ from support.family_examples import (
 )  # fmt: skip
 
 EXPONENTIAL_FAMILIES = {type(member) for member in EXPONENTIAL}
-NUMBERS = ["mean", "variance", "std", "mode", "median", "entropy"]
+NUMBERS = ["mean", "variance", "standard_deviation", "mode", "median", "entropy"]
 NUMBERS_OF_EXPONENTIAL = ["natural_parameters", "mean_parameters", "log_partition", "fisher_information"]
 
 

@@ -122,7 +122,7 @@ def test_ties_go_to_the_earlier_state(method):
             "draw takes a model, a graph or an answer; got Conditional",
         ),
         (lambda: jt.draw(PAIR, jt.infer(jt.example("asia"))), jt.errors.InvalidData, "not beliefs of this model"),
-        (lambda: jt.draw(PAIR, {"p": 1}), jt.errors.InvalidData, "not beliefs of this model"),
+        (lambda: jt.draw(PAIR, 1.0), jt.errors.InvalidData, "not beliefs of this model"),
         (lambda: jt.cost(WEATHER), jt.errors.Unsupported, "a network or a factor graph; got HiddenMarkovModel"),
         (
             lambda: jt.evaluation.lint(WEATHER),

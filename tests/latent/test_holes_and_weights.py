@@ -32,11 +32,23 @@ CALLS = {
     ),
     "FactorAnalysis": (lambda rows, **own: jt.fit(jt.FactorAnalysis.standard(3, 1), rows, **own), NUMBERS),
     "ProbabilisticPCA": (lambda rows, **own: jt.fit(jt.ProbabilisticPCA.standard(3, 1), rows, **own), NUMBERS),
+    "IndependentComponents": (
+        lambda rows, **own: jt.fit(jt.IndependentComponents.standard(3, jt.Laplace(0.0, 1.0)), rows, **own),
+        NUMBERS,
+    ),
+    "IndependentFactors": (
+        lambda rows, **own: jt.fit(jt.IndependentFactors.standard(3, 1, jt.Laplace(0.0, 1.0)), rows, **own),
+        NUMBERS,
+    ),
     "RestrictedBoltzmannMachine": (lambda rows, **own: jt.fit(MACHINE, rows, **own), BITS),
     "LatentDirichletAllocation": (lambda rows, **own: jt.fit(TOPICS, rows, **own), COUNTS),
     "EnergyModel": (lambda rows, **own: jt.fit(ENERGY, rows, **own), BITS),
     "principal_components": (lambda rows, **own: jt.clusters.principal_components(rows, 1, **own), NUMBERS),
     "choose_dimension": (jt.clusters.choose_dimension, NUMBERS),
+    "discriminative_clusters": (
+        lambda rows, **own: jt.clusters.discriminative_clusters(rows, 2, restarts=0, **own),
+        NUMBERS,
+    ),
     "k_means": (lambda rows, **own: jt.clusters.k_means(rows, 2, restarts=0, **own), NUMBERS),
     "hierarchical_clusters": (jt.clusters.hierarchical_clusters, NUMBERS),
 }

@@ -44,5 +44,5 @@ def test_what_is_meant_or_not_used_does_not_warn(tmp_path):
         jt.fit(jt.DirectedGraph.parse("Smoker -> Cancer"), rows, prior=1)
         jt.learn_structure(rows, "chow-liu", variables=[jt.Variable("patient", NAMES)])
         jt.learn_structure({"few": [str(number) for number in range(20)], "b": [0, 1] * 10}, "chow-liu")
-        weights = jt.Dataset({"day": range(25), "b": [0, 1, 1, 0, 1] * 5}, weights=[10] * 25)
+        weights = jt.Dataset({"day": range(25), "b": [0, 1, 1, 0, 1] * 5}, weights=[10] * 25, states=["day"])
         jt.learn_structure(weights, "chow-liu")

@@ -23,6 +23,22 @@ def probabilistic_pcas():
     ]
 
 
+def independent_components():
+    return [
+        jt.IndependentComponents([[2.0, 1.0], [0.5, -1.0]], [0.0, 1.0]),
+        jt.IndependentComponents([[2.0, 1.0], [0.5, -1.0]], [0.0, 2.0]),
+        jt.IndependentComponents([[2.0, 1.0], [0.5, -1.5]], [0.0, 1.0]),
+    ]
+
+
+def independent_factors():
+    return [
+        jt.IndependentFactors([[1.0], [2.0]], [0.0, 0.0], 1.0),
+        jt.IndependentFactors([[1.0], [2.0]], [0.0, 0.0], 2.0),
+        jt.IndependentFactors([[1.0], [2.0]], [0.0, 0.0], 1.0, jt.Gaussian(0.0, 1.0)),
+    ]
+
+
 def topic_models():
     return [
         jt.LatentDirichletAllocation([[0.5, 0.5], [0.25, 0.75]], 0.5),
@@ -83,6 +99,8 @@ def helmholtz_machines():
 
 
 KINDS = [
+    independent_components,
+    independent_factors,
     autoencoders,
     variational_autoencoders,
     helmholtz_machines,

@@ -107,7 +107,7 @@ def test_with_gaussian_factors_it_is_factor_analysis():
     assert beliefs.mean == pytest.approx(expected.mean, rel=1e-10)
     assert beliefs.covariance == pytest.approx(expected.covariance, rel=1e-10)
     assert beliefs.completed == pytest.approx(expected.completed, rel=1e-10)
-    assert beliefs.deviation == pytest.approx(expected.deviation, rel=1e-10)
+    assert beliefs.standard_deviation == pytest.approx(expected.standard_deviation, rel=1e-10)
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(200, 2)) @ rng.normal(size=(2, 6)) + rng.normal(size=(200, 6))
     learned = jt.fit(jt.IndependentFactors.standard(6, 2, jt.Gaussian(0.0, 1.0)), rows, acceleration="squarem")

@@ -38,11 +38,12 @@ def test_a_score_is_the_likelihood_of_the_fitted_network_less_its_parameters(see
     if rng.random() < 0.5:  # then nearly every row has states of its own
         graph, rows = jt.DirectedGraph(graph.edges, [*graph.nodes, "many"]), rows | {"many": np.arange(150) // 2}
     weights = rng.uniform(0.5, 2.0, 150) if is_weighted else None
-    fitted = jt.fit(graph, rows, weights=weights)
+    states = ["many"] if "many" in rows else []
+    fitted = jt.fit(graph, rows, weights=weights, states=states)
     num_parameters = sum(part.num_parameters for part in fitted.model.conditionals)
     total = 150.0 if weights is None else float(weights.sum())
     expected = fitted.log_likelihood - SCORES[score](total) * num_parameters
-    data = jt.Dataset(rows, weights=weights)
+    data = jt.Dataset(rows, weights=weights, states=states)
     assert jt.structure.score(graph, data, score) == pytest.approx(expected, rel=1e-9)
 
 

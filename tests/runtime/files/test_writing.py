@@ -25,7 +25,7 @@ from juncture.runtime.files import check_writable, replace_file, replace_text_fi
 
 ASIA = jt.example("asia")
 RESULT = Result("PR", (-2.5,))
-ROWS = jt.Dataset({"x": ["a", "b"] * 5000, "y": np.arange(10_000)})
+ROWS = jt.Dataset({"x": ["a", "b"] * 5000, "y": np.arange(10_000)}, states=["y"])
 
 # Each writer of files: the name it writes to, and what writes there. A new writer adds itself.
 WRITERS = {
