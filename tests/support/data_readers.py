@@ -288,6 +288,7 @@ READERS = {
 def check_reader(reader: Reader, path: Path) -> JunctureError | None:
     """The refusal of a file; or None, after what was read has proved usable. Anything else is a fault."""
     with warnings.catch_warnings():
+        warnings.simplefilter("ignore", jt.errors.ColumnKindWarning)
         warnings.simplefilter("ignore", jt.errors.TextColumnWarning)  # whose texts are what the mutation made of them
         try:
             found = reader.read(path)

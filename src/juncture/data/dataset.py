@@ -320,9 +320,15 @@ def without_row_names(table: Table, names: Container[str]) -> Table:
     if len(table.cells) > 1 and is_row_names(table.column(first)):
         warn_unnamed(first)
         return table.only(name for name in table.cells if name != first)
-    if not first:
-        raise InvalidData("the first column has no name, and does not number or name the rows: give it a name")
+    check_first_name((first,))
     return table
+
+
+def check_first_name(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The names of columns, of which the first is not empty."""
+    if not names[0]:
+        raise InvalidData("the first column has no name, and does not number or name the rows: give it a name")
+    return names
 
 
 def is_row_names(column: Column) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 
 from juncture.base.values import number_of
 from juncture.data.column_kinds import UNNAMED, Finding, warn_unnamed
-from juncture.data.dataset import Dataset, check_columns, is_row_names, read_cells
+from juncture.data.dataset import Dataset, check_columns, check_first_name, is_row_names, read_cells
 from juncture.data.sources.contract import (
     Block,
     Origin,
@@ -119,7 +119,7 @@ class TableSource:
         if self.given is None and not getattr(self.reader, "is_once", False):
             table = next(iter(self.reader.tables(names[:1])))
             if len(table) and not is_row_names(table.column(names[0])):
-                return names
+                return check_first_name(names)
             warn_unnamed(names[0])
             return names[1:]
         return names if names[0] else names[1:]
