@@ -27,17 +27,11 @@ from juncture.factors.scope_tables import check_table_size
 from juncture.graphs.undirected import UndirectedGraph
 from juncture.networks.marginalization import check_elimination_order, sum_out_variables
 from juncture.networks.plates import Plates, check_plates, flatten
-from juncture.networks.potentials import (
-    MinimalPotentials,
-    boltzmann,
-    canonical_potentials,
-    log_linear_factor,
-    minimal_potentials,
-)
 from juncture.variables import Scope, State, Variable, distinct_variables
 
 if TYPE_CHECKING:
     from juncture.drawing.diagram import Diagram
+    from juncture.networks.potentials import MinimalPotentials
 
 MOST_IN_A_FACTOR = 24  # variables whose sets are counted one by one
 
@@ -137,6 +131,8 @@ class FactorProduct(Value):
         >>> MarkovNetwork([Factor([a], [1, 2]), Factor([a, b], [[3, 1], [1, 2]])]).minimal_form().num_parameters
         3
         """
+        from juncture.networks.potentials import minimal_potentials
+
         return minimal_potentials(self.factors, self.variables)
 
     def to_diagram(self) -> Diagram:
@@ -197,6 +193,8 @@ class MarkovNetwork(FactorProduct):
     @classmethod
     def from_energies(cls, energies: Iterable[tuple[Sequence[Variable], Any]]) -> MarkovNetwork:
         """ψ = exp(-E) for each (scope, energy table); an infinite energy forbids a combination."""
+        from juncture.networks.potentials import boltzmann
+
         return cls(
             [
                 boltzmann(Scope(scope), energy)
@@ -212,6 +210,8 @@ class MarkovNetwork(FactorProduct):
 
         A feature is a function of the scope's states, or a table of its values.
         """
+        from juncture.networks.potentials import log_linear_factor
+
         triples = check_tuples(features, 3, "features", error=InvalidModel)
         return cls([log_linear_factor(Scope(scope), feature, weight) for scope, feature, weight in triples])
 
@@ -225,6 +225,8 @@ class MarkovNetwork(FactorProduct):
         tolerance in their logarithm, are left out. Over a graph all others must be over cliques: that is so exactly if
         the table keeps the graph's independencies (Hammersley and Clifford 1971).
         """
+        from juncture.networks.potentials import canonical_potentials
+
         check_kind(joint, Factor, "the joint", error=InvalidModel)
         check_kind(graph, (UndirectedGraph, type(None)), "the graph", error=InvalidModel)
         check_number(tolerance, "tolerance", least=0)
