@@ -11,8 +11,8 @@ Rule                       Question                                             
 `is_real`                  Are the values real numbers, or states?                        readers, surveys of sources
 `holds_integers`           Are floats with holes integers that a library cast?            frames of pandas
 `may_be_cut`               Are there numbers to cut into intervals?                       `Discretizer`
-`are_states`               Are whole numbers so few that they are states as they are?     `Discretizer`
-`are_whole`                Are floats whole numbers?                                      estimators of networks
+`are_states`               Are floats so few whole numbers that they are states?          `Discretizer`, estimators
+`are_whole`                Are floats whole numbers?                                      readers, `Discretizer`
 `is_quantity`              Are the values numbers that measure, not truth values?         mixtures, trees
 `family_of`                Which family generates the values?                             naive Bayes
 `holds_numbers`            Are the values numbers or truth values?                        `juncture compare`
@@ -158,12 +158,12 @@ def is_real(summary: Summary) -> bool:
 
 def count_whole_numbers(summary: Summary) -> int:
     """How many different whole numbers are read as real, of integers or of floats with holes; 0 of all else."""
-    number = summary.num_different if summary.labels is None else summary.num_labels
-    if number <= MOST_STATES or summary.values.ndim > 1:
-        return 0
     if summary.labels is None:
-        return number if summary.has_holes and are_whole(summary) else 0
-    labels = summary.labels
+        is_cast = summary.values.ndim == 1 and summary.has_holes and are_whole(summary)
+        return summary.num_different if is_cast and summary.num_different > MOST_STATES else 0
+    labels, number = summary.labels, summary.num_labels
+    if number <= MOST_STATES:
+        return 0
     if summary.is_of_file:
         kind = text_kind([str(label) for label in labels])
         if kind == "integers":
@@ -329,8 +329,8 @@ def explain_left_out(data: Dataset, kept: Container[str] = ()) -> dict[str, str]
 
 def explain(summary: Summary, name: str) -> str | None:
     """Why nothing can be learned from a column, if nothing can."""
-    if summary.values.ndim == 1 and summary.num_different < 2:
-        return f"the column {name!r} has {'one value only' if summary.num_different else 'no value'}"
+    if summary.values.ndim == 1 and (summary.known == summary.known[:1]).all():
+        return f"the column {name!r} has {'one value only' if summary.known.size else 'no value'}"
     if holds_dates(summary):
         return f"the column {name!r} holds dates"
     identifier = identify(summary, name)
