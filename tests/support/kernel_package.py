@@ -10,7 +10,7 @@ import juncture
 SOURCES = Path(juncture.__file__).parent
 MAKERS = (
     "names.py", "errors.py", "base/__init__.py",
-    "base/values.py", "base/checks.py", "base/compilation.py", "kernels/__init__.py",
+    "base/values.py", "base/shown.py", "base/checks.py", "base/compilation.py", "kernels/__init__.py",
     "kernels/compiler.py", "kernels/machine_code.py",
 )  # fmt: skip
 
