@@ -342,8 +342,8 @@ def autoencoder() -> Kind:
     return Kind(
         jt.neural.Autoencoder.random(3, 2, hidden=[4], rng=0),
         one=[0.5, 0.0, 1.0],
-        many=np.array([[0.5, 3.0, 1.0], [2.0, 8.0, 0.0]]),
-        num_many=2,
+        many=np.array([[0.5, 3.0, 1.0], [2.0, 8.0, 0.0], [1.0, 4.0, 0.5], [0.0, 5.0, 1.5]]),  # some are held out
+        num_many=4,
         variable="code",
         label=None,
         methods=("", ""),
