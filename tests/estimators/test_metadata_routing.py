@@ -146,7 +146,7 @@ def test_another_target_reaches_a_network():
 def test_labels_of_steps_are_cut_with_their_sequences():
     sequences = [SYMBOLS[first : first + 10] for first in range(0, 60, 10)]
     labels = [CLASSES[first : first + 10] for first in range(0, 60, 10)]
-    found = cross_validate(CategoricalHMM(prior=1.0), sequences, labels, cv=KFold(3), error_score="raise")
+    found = cross_validate(CategoricalHMM(prior=1.0), sequences, labels, cv=KFold(3), params={}, error_score="raise")
     assert np.isfinite(found["test_score"]).all()
     with pytest.raises(jt.errors.InvalidData, match="lengths"):
         GaussianHMM(2).fit(NUMBERS, lengths=[10, 20])
